@@ -1,0 +1,1 @@
+"""Oh Hell! as a PettingZoo environment, with a batched simulator and bots."""

@@ -1,0 +1,79 @@
+"""What every bot is: views of games in, actions out, with a random stream that depends on nothing but seed and game."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ohhell_env.jit import Int, jit, mix, seed_of, stream_of
+from ohhell_env.observation import blind
+from ohhell_env.state import GAME, NONE
+
+
+class Tables(Protocol):
+    """Anything that holds games: a `Simulator`, or the AEC environment's ``env.unwrapped``."""
+
+    games: NDArray[np.void]  # of state.GAME
+    tables: NDArray[np.void]  # of state.TABLE; a game's own is tables[game["table"]]
+
+
+@jit
+def look(games: Any, tables: Any, chosen: Any, bot_seed: Int, views: Any, keys: Any) -> None:
+    """For each chosen game the view of the seat to act, and the key of this decision's random numbers.
+
+    The key is a hash of the bot's seed, the match's seed and the decision's number: one decision has one key in any
+    batch, order or process.
+    """
+    for j in range(chosen.shape[0]):
+        game = games[chosen[j]]
+        table = tables[game["table"]]
+        blind(games, chosen[j], game["player"], table, views, j)
+        bids = 0
+        for seat in range(table["players"]):
+            bids += game["bids"][seat] != NONE
+        decision = game["hand"] * 256 + bids + game["num_plays"]
+        keys[j] = seed_of(mix(stream_of(bot_seed, 0)) ^ stream_of(game["seed"], decision))
+
+
+class Bot(ABC):
+    """A player for any seat of any table.
+
+    Args:
+        seed: seed of the bot's own random stream, 0..2**63-1.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = int(seed)
+
+    @abstractmethod
+    def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """A legal action for the seat to act in each view.
+
+        Args:
+            views: (N,) of `state.GAME` as `observation.blind` leaves them for ``view["player"]``: there is nothing in
+                them that this seat may not know. The bot may write to them; they are its own copies.
+            tables: the rules, ``tables[view["table"]]`` for each view.
+            keys: (N,) whole numbers, one for each decision, from which all its random numbers must come.
+
+        Returns:
+            (N,) int64 actions.
+        """
+
+    def act(self, source: Tables | Any, games: ArrayLike | None = None) -> NDArray[np.int64]:
+        """Actions for the seats to act in a simulator's games, all of them or those that ``games`` numbers: (N,) int64.
+
+        The games themselves are not changed. In the AEC loop use ``bot.action(env)``.
+        """
+        holder: Tables = getattr(source, "unwrapped", source)
+        every = np.arange(len(holder.games)) if games is None else np.asarray(games, dtype=np.int64)
+        views = np.empty(len(every), dtype=GAME)
+        keys = np.empty(len(every), dtype=np.int64)
+        look(holder.games, holder.tables, every, self.seed, views, keys)
+        return self.choose(views, holder.tables, keys)
+
+    def action(self, env: Any) -> int:
+        """The action for the agent to act in an AEC environment: ``env.step(bot.action(env))``."""
+        return int(self.act(env)[0])

@@ -1,0 +1,171 @@
+"""The compiler's door: the one `jit` decorator, bit helpers and the random stream's arithmetic.
+
+Every function of the kernel also runs as plain Python (``NUMBA_DISABLE_JIT=1``) with identical results. Two habits
+keep that so: hands stay in int64 (a mixture of int64 and uint64 silently becomes float64), and a one is shifted as
+``ONE << n``, never as a Python ``1`` that would take the width of a small NumPy integer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, overload
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+Int = Any  # in compiled functions: a Python int or an integer of NumPy's
+
+ONE = np.int64(1)
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_U1, _U27, _U30, _U31, _U32 = (np.uint64(n) for n in (1, 27, 30, 31, 32))
+
+
+def jit(function: Function) -> Function:
+    """Compile for any arguments, cached on disk, without the interpreter lock."""
+    if numba.config.DISABLE_JIT:
+        # The random stream wraps around at 64 bits by design; NumPy would warn where compiled code does not.
+        return np.errstate(over="ignore")(function)
+    return numba.njit(function, cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[no-any-return]
+
+
+@intrinsic
+def _ctpop(typing_context: Any, value: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), code
+
+
+@intrinsic
+def _cttz(typing_context: Any, value: Any) -> Any:
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+    return types.int64(types.int64), code
+
+
+def popcount(mask: Int) -> Int:
+    """How many bits of a non-negative mask are set."""
+    return int(mask).bit_count()
+
+
+def lowest(mask: Int) -> Int:
+    """Index of the lowest set bit of a non-zero mask."""
+    bits = int(mask)
+    return (bits & -bits).bit_length() - 1
+
+
+@overload(popcount, jit_options={"cache": True})
+def _popcount(mask: Any) -> Any:
+    def count(mask: Any) -> Any:
+        return _ctpop(np.int64(mask))
+
+    return count
+
+
+@overload(lowest, jit_options={"cache": True})
+def _lowest(mask: Any) -> Any:
+    def index(mask: Any) -> Any:
+        return _cttz(np.int64(mask))
+
+    return index
+
+
+def _bit_store(width: int) -> Callable[[Any, Int, Int, Int], None]:
+    """A function that writes the lowest ``width`` bits of a mask as zeros and ones: ``out[row, at + k] = bit k``.
+
+    Compiled, it is one vector instruction sequence without a branch; a loop over set bits costs a mispredicted exit
+    at every call, and a loop over all bits is not vectorised.
+    """
+
+    def store(out: Any, row: Int, at: Int, mask: Int) -> None:
+        for k in range(width):
+            out[row, at + k] = (mask >> k) & 1
+
+    @intrinsic
+    def vector_store(typing_context: Any, out: Any, row: Any, at: Any, mask: Any) -> Any:
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            bits = args[3] if width == 64 else builder.trunc(args[3], ir.IntType(width))
+            entries = builder.zext(
+                builder.bitcast(bits, ir.VectorType(ir.IntType(1), width)), ir.VectorType(ir.IntType(8), width)
+            )
+            offset = builder.add(builder.mul(args[1], builder.extract_value(array.strides, 0)), args[2])
+            target = builder.bitcast(builder.gep(array.data, [offset]), entries.type.as_pointer())
+            builder.store(entries, target, align=1)
+            return context.get_dummy_value()
+
+        return types.void(out, types.int64, types.int64, types.int64), code
+
+    @overload(store, jit_options={"cache": True})
+    def _store(out: Any, row: Any, at: Any, mask: Any) -> Any:
+        def compiled(out: Any, row: Any, at: Any, mask: Any) -> Any:
+            vector_store(out, np.int64(row), np.int64(at), np.int64(mask))
+
+        return compiled
+
+    return store
+
+
+store_4, store_32, store_64 = (_bit_store(width) for width in (4, 32, 64))
+
+
+@jit
+def clamp(value: Int, low: Int, high: Int) -> Int:
+    """The value, or the nearer end of low..high."""
+    return min(max(value, low), high)
+
+
+@jit
+def nth_bit(mask: Int, n: Int) -> Int:
+    """Index of the n-th set bit (0 = lowest) of a mask with more than n bits set.
+
+    Halves the mask six times without a branch: a loop over the bits costs a mispredicted exit at every call.
+    """
+    index = np.int64(0)
+    for width in (32, 16, 8, 4, 2, 1):
+        count = popcount(mask & ((ONE << width) - 1))
+        step = width * np.int64(n >= count)
+        n -= count * np.int64(n >= count)
+        mask >>= step
+        index += step
+    return index
+
+
+@jit
+def mix(value: np.uint64) -> np.uint64:
+    """SplitMix64's output function (Steele, Lea, Flood 2014): 64 well-mixed bits from a counter."""
+    value = (value ^ (value >> _U30)) * _MIX_1
+    value = (value ^ (value >> _U27)) * _MIX_2
+    return value ^ (value >> _U31)
+
+
+@jit
+def next_state(stream: np.uint64) -> np.uint64:
+    """The stream's next state; ``mix`` of it is the random number."""
+    return stream + _STEP
+
+
+@jit
+def below(stream: np.uint64, bound: Int) -> Int:
+    """A whole number 0..bound-1 from a stream's state; off uniform by less than bound / 2**32."""
+    return np.int64(((mix(stream) >> _U32) * np.uint64(bound)) >> _U32)
+
+
+@jit
+def seed_of(stream: np.uint64) -> Int:
+    """A seed (0 .. 2**63 - 1) from a stream's state."""
+    return np.int64(mix(stream) >> _U1)
+
+
+@jit
+def stream_of(seed: Int, number: Int) -> np.uint64:
+    """The state from which stream ``number`` of a seed starts."""
+    return mix(mix(np.uint64(seed) + _STEP) + np.uint64(number) * _MIX_1)

@@ -1,0 +1,389 @@
+"""Many games at once: step with auto-reset, random play inside the kernel, clones and saved states."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ohhell_env import kernel
+from ohhell_env.cards import NUM_CARDS, card_name, parse_cards
+from ohhell_env.game import Game
+from ohhell_env.jit import Int, jit, next_state, seed_of, stream_of
+from ohhell_env.kernel import NUM_ACTIONS
+from ohhell_env.observation import OBSERVATION_SIZE, encode
+from ohhell_env.rules import Rules
+from ohhell_env.state import BID, GAME, HAND_OVER, MATCH_OVER, NONE, compile_rules
+
+REWARDS = {"points": kernel.POINTS, "zero_sum": kernel.ZERO_SUM, "win": kernel.WIN}
+MAX_SEED = 2**63 - 1
+_FIRST_SPREAD = 2  # numbers of a seed's streams from here on seed the games of a simulator
+
+
+class Batch(NamedTuple):
+    """What a step of N games returns. A and D are the sizes of the action space and of the observation.
+
+    Attributes:
+        observation: (N, D) int8 of 0 and 1, as the seat to act sees its game; (0, D) from a simulator without
+            observations.
+        action_mask: (N, A) int8, 1 for each action that the seat to act may take; never empty.
+        player: (N,) int64, the seat to act.
+        reward: (N, P) float32 for each seat, from this step alone; 0 for absent seats.
+        hand_over: (N,) bool, this step finished a hand.
+        match_over: (N,) bool, this step finished a match; the other fields then show the next match's first decision.
+    """
+
+    observation: NDArray[np.int8]
+    action_mask: NDArray[np.int8]
+    player: NDArray[np.int64]
+    reward: NDArray[np.float32]
+    hand_over: NDArray[np.bool_]
+    match_over: NDArray[np.bool_]
+
+
+@jit
+def start_games(games: Any, tables: Any, decks: Any, seeds: Any, playouts: Any) -> None:
+    """A new match in every game, from its own seed."""
+    for i in range(games.shape[0]):
+        table = tables[games[i]["table"]]
+        kernel.start_match(games[i], table, decks, seeds[i], table["first_dealer"])
+        playouts[i] = stream_of(seeds[i], kernel.PLAYOUTS)
+
+
+@jit
+def restart_games(games: Any, tables: Any, decks: Any) -> None:
+    """A new match in every game, each with a seed from its own stream."""
+    for i in range(games.shape[0]):
+        kernel.start_next_match(games[i], tables[games[i]["table"]], decks)
+
+
+@jit
+def first_illegal(games: Any, actions: Any) -> Int:
+    """Index of the first game whose action is not legal; NONE when all are."""
+    for i in range(games.shape[0]):
+        if not kernel.is_legal(games[i], actions[i]):
+            return i
+    return NONE
+
+
+@jit
+def show_games(games: Any, tables: Any, start: Int, stop: Int, observation: Any, mask: Any, player: Any) -> None:
+    """Write the decision that each game start..stop-1 waits for."""
+    for i in range(start, stop):
+        game = games[i]
+        kernel.write_mask(game, mask, i)
+        player[i] = game["player"]
+        if observation.shape[0] > 0:
+            encode(game, tables[game["table"]], game["player"], observation, i)
+
+
+@jit
+def step_games(
+    games: Any,
+    tables: Any,
+    decks: Any,
+    start: Int,
+    stop: Int,
+    actions: Any,
+    kind: Int,
+    observation: Any,
+    mask: Any,
+    player: Any,
+    reward: Any,
+    hand_over: Any,
+    match_over: Any,
+) -> None:
+    """Apply a legal action in each game start..stop-1, deal on where a hand or a match ends, and show the result."""
+    for i in range(start, stop):
+        game = games[i]
+        table = tables[game["table"]]
+        for seat in range(reward.shape[1]):
+            reward[i, seat] = 0.0
+        hand_over[i] = False
+        match_over[i] = False
+        kernel.apply(game, table, actions[i])
+        if game["phase"] == HAND_OVER:
+            hand_over[i] = True
+            kernel.write_reward(game, table, kind, reward, i)
+            kernel.next_hand(game, table, decks)
+            if game["phase"] == MATCH_OVER:
+                match_over[i] = True
+                kernel.start_next_match(game, table, decks)
+        kernel.write_mask(game, mask, i)
+        player[i] = game["player"]
+        if observation.shape[0] > 0:
+            encode(game, table, game["player"], observation, i)
+
+
+@jit
+def play_random_games(
+    games: Any, tables: Any, decks: Any, start: Int, stop: Int, playouts: Any, decisions: Int
+) -> None:
+    """Advance each game start..stop-1 by ``decisions`` uniformly random decisions."""
+    for i in range(start, stop):
+        game = games[i]
+        table = tables[game["table"]]
+        stream = playouts[i]
+        for _ in range(decisions):
+            stream = next_state(stream)
+            kernel.apply(game, table, kernel.random_action(game, stream))
+            if game["phase"] == HAND_OVER:
+                kernel.next_hand(game, table, decks)
+                if game["phase"] == MATCH_OVER:
+                    kernel.start_next_match(game, table, decks)
+        playouts[i] = stream
+
+
+@jit
+def observe_games(games: Any, tables: Any, start: Int, stop: Int, viewers: Any, observation: Any) -> None:
+    """Write what seat ``viewers[i]`` sees of each game start..stop-1."""
+    for i in range(start, stop):
+        encode(games[i], tables[games[i]["table"]], viewers[i], observation, i)
+
+
+@jit
+def spread_seed(seed: Int, seeds: Any) -> None:
+    """A seed for each of many games from one seed; a game's seed depends on its number, not on how many there are."""
+    for i in range(seeds.shape[0]):
+        seeds[i] = seed_of(stream_of(seed, _FIRST_SPREAD + i))
+
+
+class Simulator:
+    """N independent games in one array.
+
+    A game depends on its seed and the actions taken in it alone, not on its neighbours, their number or threads.
+
+    Args:
+        rules: one table's rules for all games, or a sequence of tables: game i plays by ``rules[i % len(rules)]``.
+        num_games: N, at least 1.
+        seed: an int (each game gets a seed of its own from it), a sequence of N ints (game i's match is then the one
+            that ``env.reset(seed=seed[i])`` plays), or None for a seed from the operating system.
+        reward: "points" (a hand's points when it ends), "zero_sum" (less the table's mean), or "win" (share of the
+            win, when the match ends).
+        observe: write observations; without them a simulator takes a third of the memory and steps faster.
+        threads: step games in this many threads, for large N.
+        decks: decks for the first hands of every match, in the order dealt; hands beyond them are shuffled.
+
+    Raises:
+        ValueError: for a value that is not allowed, naming it.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | Sequence[Rules] | None = None,
+        num_games: int = 1,
+        seed: int | ArrayLike | None = None,
+        *,
+        reward: str = "points",
+        observe: bool = True,
+        threads: int = 1,
+        decks: Sequence[str | Sequence[str | int]] = (),
+    ) -> None:
+        if rules is None or isinstance(rules, Rules):
+            rules = (rules or Rules(),)
+        self.rules: tuple[Rules, ...] = tuple(rules)
+        if not self.rules:
+            raise ValueError("rules is an empty sequence; give at least one Rules")
+        if num_games < 1:
+            raise ValueError(f"num_games={num_games!r} is not allowed; use 1 or more")
+        if threads < 1:
+            raise ValueError(f"threads={threads!r} is not allowed; use 1 or more")
+        self.reward = reward
+        self._kind = reward_kind(reward)
+        self.observe_games = observe
+        self.threads = threads
+        self.players = max(one.players for one in self.rules)
+        self.tables = compile_rules(self.rules)
+        self._decks = parse_decks(decks, self.rules)
+        self._playouts = np.zeros(num_games, dtype=np.uint64)
+        self._pool: ThreadPoolExecutor | None = None
+        self.games: NDArray[np.void] = np.zeros(num_games, dtype=GAME)
+        self.games["table"] = np.arange(num_games) % len(self.rules)
+        self._start(secrets.randbits(63) if seed is None else seed)
+
+    @property
+    def num_games(self) -> int:
+        """N."""
+        return len(self.games)
+
+    def __len__(self) -> int:
+        return len(self.games)
+
+    def __getitem__(self, index: int) -> Game:
+        """A read-only view of game ``index``; ``str()`` of it is readable text."""
+        game = self.games[index]
+        return Game(game, self.rules[game["table"]])
+
+    def reset(self, seed: int | ArrayLike | None = None, out: Batch | None = None) -> Batch:
+        """Start a new match in every game: from ``seed``, or else each with a seed from its own stream."""
+        if seed is None:
+            restart_games(self.games, self.tables, self._decks)
+        else:
+            self._start(seed)
+        return self.current(out)
+
+    def current(self, out: Batch | None = None) -> Batch:
+        """The decisions that the games wait for, with no reward; for after a restore."""
+        batch = self._batch(out)
+        batch.reward[:] = 0
+        batch.hand_over[:] = False
+        batch.match_over[:] = False
+        self._spread(show_games, self.games, self.tables, after=(batch.observation, batch.action_mask, batch.player))
+        return batch
+
+    def step(self, actions: ArrayLike, out: Batch | None = None) -> Batch:
+        """Take one action in every game and move on to the next decision, into a new hand or match where one ends.
+
+        Args:
+            actions: (N,) whole numbers, each legal in its game.
+            out: an earlier `Batch` of this simulator whose arrays to write into; new arrays otherwise.
+
+        Raises:
+            ValueError: if an action is not legal, naming the game and the action; no game has then changed.
+        """
+        chosen = np.asarray(actions)
+        if chosen.shape != self.games.shape or chosen.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be {len(self)} whole numbers; got shape {chosen.shape}, dtype {chosen.dtype}"
+            )
+        chosen = np.ascontiguousarray(chosen, dtype=np.int64)
+        bad = first_illegal(self.games, chosen)
+        if bad != NONE:
+            raise ValueError(f"game {bad}: {illegal_action_text(self[bad], int(chosen[bad]))}")
+        batch = self._batch(out)
+        self._spread(step_games, self.games, self.tables, self._decks, after=(chosen, self._kind, *batch))
+        return batch
+
+    def play_random(self, decisions: int) -> None:
+        """Advance every game by ``decisions`` uniformly random legal decisions, inside the kernel.
+
+        The choices come from a random stream of each game's own, apart from the stream of its deals.
+        """
+        if decisions < 0:
+            raise ValueError(f"decisions={decisions!r} is not allowed; use 0 or more")
+        self._spread(
+            play_random_games, self.games, self.tables, self._decks, after=(self._playouts, np.int64(decisions))
+        )
+
+    def observation(self, viewer: int | ArrayLike) -> NDArray[np.int8]:
+        """What one seat (or seat ``viewer[i]`` of game i) sees, whoever is to act: (N, D) int8."""
+        viewers = np.ascontiguousarray(np.broadcast_to(viewer, self.games.shape), dtype=np.int64)
+        players = self.tables["players"][self.games["table"]]
+        if (bad := np.flatnonzero((viewers < 0) | (viewers >= players))).size:
+            i = bad[0]
+            raise ValueError(f"game {i}: viewer {viewers[i]} is not a seat; seats are 0..{players[i] - 1}")
+        observation = np.empty((len(self), OBSERVATION_SIZE), dtype=np.int8)
+        self._spread(observe_games, self.games, self.tables, after=(viewers, observation))
+        return observation
+
+    def clone(self) -> Simulator:
+        """An independent copy: both play on alike when given the same actions."""
+        return copy.deepcopy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None}
+
+    def _start(self, seed: int | ArrayLike) -> None:
+        start_games(self.games, self.tables, self._decks, game_seeds(seed, len(self)), self._playouts)
+
+    def _batch(self, out: Batch | None) -> Batch:
+        n = len(self)
+        if out is not None:
+            if out.player.shape != (n,) or out.reward.shape != (n, self.players):
+                raise ValueError(f"out must be a Batch that a simulator of {n} games and {self.players} seats returned")
+            return out
+        return Batch(
+            np.empty((n if self.observe_games else 0, OBSERVATION_SIZE), dtype=np.int8),
+            np.empty((n, NUM_ACTIONS), dtype=np.int8),
+            np.empty(n, dtype=np.int64),
+            np.empty((n, self.players), dtype=np.float32),
+            np.empty(n, dtype=np.bool_),
+            np.empty(n, dtype=np.bool_),
+        )
+
+    def _spread(self, function: Callable[..., None], *before: Any, after: tuple[Any, ...]) -> None:
+        """Call a kernel loop over all games, cut into one range a thread."""
+        n = len(self)
+        if self.threads == 1:
+            function(*before, 0, n, *after)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads)
+        cuts = [n * k // self.threads for k in range(self.threads + 1)]
+        waiting = [self._pool.submit(function, *before, start, stop, *after) for start, stop in pairwise(cuts)]
+        for one in waiting:
+            one.result()
+
+
+def reward_kind(reward: str) -> int:
+    """The kernel's number for a kind of reward; `ValueError` naming the known ones otherwise."""
+    if reward not in REWARDS:
+        raise ValueError(f"reward={reward!r} is not known; use one of {', '.join(map(repr, REWARDS))}")
+    return REWARDS[reward]
+
+
+def check_seed(seed: Any) -> int:
+    """A seed as int; `ValueError` when it is not a whole number from 0 to 2**63 - 1."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed <= MAX_SEED:
+        raise ValueError(f"seed={seed!r} is not allowed; use a whole number from 0 to 2**63 - 1")
+    return int(seed)
+
+
+def game_seeds(seed: int | ArrayLike, num_games: int) -> NDArray[np.int64]:
+    """The seed of each game of a simulator: (num_games,) int64, spread from one seed or checked one by one."""
+    seeds = np.empty(num_games, dtype=np.int64)
+    if np.ndim(seed) == 0:
+        spread_seed(check_seed(seed), seeds)
+        return seeds
+    given = list(np.asarray(seed))
+    if len(given) != num_games:
+        raise ValueError(f"seed has {len(given)} entries for {num_games} games")
+    seeds[:] = [check_seed(one) for one in given]
+    return seeds
+
+
+def parse_decks(decks: Sequence[str | Sequence[str | int]], rules: Sequence[Rules]) -> NDArray[np.int8]:
+    """Given decks as the kernel reads them: (K, 52) int8, the order dealt, NONE beyond a short deck's end.
+
+    Raises:
+        ValueError: if a deck is not exactly the table's pack, naming the deck and the card.
+    """
+    out = np.full((len(decks), NUM_CARDS), NONE, dtype=np.int8)
+    for k, deck in enumerate(decks):
+        cards = parse_cards(deck)
+        for one in rules:
+            missing, foreign = set(one.deck.cards) - set(cards), set(cards) - set(one.deck.cards)
+            if missing or foreign or len(cards) != len(one.deck):
+                twice = {card for card in cards if cards.count(card) > 1}
+                raise ValueError(
+                    f"deals[{k}] is not a whole deck of {len(one.deck)} cards: {len(cards)} given"
+                    + "".join(
+                        f", {what} {' '.join(card_name(card) for card in sorted(which))}"
+                        for what, which in (("missing", missing), ("not in the pack", foreign), ("repeated", twice))
+                        if which
+                    )
+                )
+        out[k, : len(cards)] = cards
+    return out
+
+
+def action_text(action: int) -> str:
+    """An action in words: ``play TD``, ``bid 3``."""
+    if 0 <= action < kernel.FIRST_BID:
+        return f"play {card_name(action)}"
+    if kernel.FIRST_BID <= action < NUM_ACTIONS:
+        return f"bid {action - kernel.FIRST_BID}"
+    return f"{action} (no action: actions are 0..{NUM_ACTIONS - 1})"
+
+
+def illegal_action_text(game: Game, action: int) -> str:
+    """Why an action is refused and what is allowed instead."""
+    allowed = ", ".join(action_text(one) for one in game.legal_actions) or "nothing: the match is over"
+    what = "bids" if game.phase == BID else "plays"
+    return f"action {action} ({action_text(action)}) is not legal; player_{game.player} {what} now, allowed: {allowed}"
