@@ -1,1 +1,48 @@
-"""Oh Hell! as a PettingZoo environment, with a batched simulator and bots."""
+"""Oh Hell! as a PettingZoo environment, with a batched simulator, bots and trained players.
+
+Importing this package compiles nothing and loads neither torch nor pygame; names load their module when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "Batch": "simulator",
+    "Deck": "cards",
+    "Game": "game",
+    "Rules": "rules",
+    "Simulator": "simulator",
+    "decode": "observation",
+    "observation_layout": "observation",
+    "observation_text": "observation",
+    "preset": "rules",
+}
+__all__ = [*_HOMES, "ohhell_v0"]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ohhell_v0":
+        return import_module("ohhell_env.ohhell_v0")
+    if name in _HOMES:
+        return getattr(import_module(f"ohhell_env.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'ohhell_env' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
+
+
+def _register() -> None:
+    """Enter the environment in PettingZoo's registry, which 1.26 and older do not have."""
+    try:
+        from pettingzoo.env_registry import registration
+    except ImportError:
+        return
+    if "ohhell/ohhell_v0" not in registration.aec_registry:
+        registration.register("aec", "ohhell/ohhell_v0", "ohhell_env.ohhell_v0:env")
+
+
+_register()

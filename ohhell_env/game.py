@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ohhell_env import kernel
-from ohhell_env.cards import cards_of
+from ohhell_env.cards import card_name, cards_of
+from ohhell_env.kernel import FIRST_BID, NUM_ACTIONS
 from ohhell_env.render.ansi import table_text
 from ohhell_env.rules import Rules
 from ohhell_env.state import BID, HAND_OVER, MATCH_OVER, NO_TRUMP, NONE, compile_rules
@@ -148,6 +149,13 @@ class Game:
         return tuple(tuple(cards_of(held[seat] | played[seat])) for seat in range(self.players))
 
     @property
+    def deal_order(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The cards dealt, in the order dealt, and the stock below the card turned up."""
+        deck = [int(card) for card in self._game["deck"][: len(self.rules.deck)]]
+        dealt = self.hand_size * self.players
+        return tuple(deck[:dealt]), tuple(deck[dealt + (self.turned is not None) :])
+
+    @property
     def bids(self) -> tuple[int | None, ...]:
         """Bid of each seat, sealed ones too; None where it has not bid."""
         return tuple(None if bid == NONE else int(bid) for bid in self._game["bids"][: self.players])
@@ -264,3 +272,19 @@ class Game:
     def _optional(self, field: str) -> int | None:
         value = int(self._game[field])
         return None if value == NONE else value
+
+
+def action_text(action: int) -> str:
+    """An action in words: ``play TD``, ``bid 3``."""
+    if 0 <= action < FIRST_BID:
+        return f"play {card_name(action)}"
+    if FIRST_BID <= action < NUM_ACTIONS:
+        return f"bid {action - FIRST_BID}"
+    return f"{action} (no action: actions are 0..{NUM_ACTIONS - 1})"
+
+
+def illegal_action_text(game: Game, action: int) -> str:
+    """Why an action is refused and what is allowed instead."""
+    allowed = ", ".join(action_text(one) for one in game.legal_actions) or "nothing: the match is over"
+    what = "bids" if game.phase == BID else "plays"
+    return f"action {action} ({action_text(action)}) is not legal; player_{game.player} {what} now, allowed: {allowed}"

@@ -35,6 +35,19 @@ def jit(function: Function) -> Function:
     return numba.njit(function, cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[no-any-return]
 
 
+def entry_point(function: Callable[..., Any], *examples: Any) -> Callable[..., Any]:
+    """The machine code behind a jitted function for arguments of the examples' types.
+
+    It skips the dispatcher, which looks at every argument's type anew and costs more than a step of the game. The
+    caller answers for the types.
+    """
+    if numba.config.DISABLE_JIT:
+        return function
+    signature = tuple(numba.typeof(example) for example in examples)
+    function.compile(signature)  # type: ignore[attr-defined]
+    return function.overloads[signature].entry_point  # type: ignore[attr-defined, no-any-return]
+
+
 @intrinsic
 def _ctpop(typing_context: Any, value: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -21,6 +21,7 @@ NUM_ACTIONS = NUM_CARDS + NUM_BIDS
 
 # What a reward is: the hand's points, the points less the table's mean, or the share of the match's win.
 POINTS, ZERO_SUM, WIN = range(3)
+REWARDS = {"points": POINTS, "zero_sum": ZERO_SUM, "win": WIN}
 
 DEALS, PLAYOUTS = range(2)  # numbers of a game's random streams
 
@@ -309,3 +310,10 @@ def write_mask(game: Game, mask: Any, row: Int) -> None:
     store_4(mask, row, 64, bids >> 12)
     mask[row, 68] = (bids >> 16) & 1
     mask[row, 69] = (bids >> 17) & 1
+
+
+def reward_kind(reward: str) -> int:
+    """The kernel's number for a kind of reward; `ValueError` naming the known ones otherwise."""
+    if reward not in REWARDS:
+        raise ValueError(f"reward={reward!r} is not known; use one of {', '.join(map(repr, REWARDS))}")
+    return REWARDS[reward]

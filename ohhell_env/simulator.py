@@ -13,16 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ohhell_env import kernel
-from ohhell_env.cards import NUM_CARDS, card_name, parse_cards
-from ohhell_env.game import Game
+from ohhell_env.game import Game, illegal_action_text
 from ohhell_env.jit import Int, jit, next_state, seed_of, stream_of
 from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.observation import OBSERVATION_SIZE, encode
 from ohhell_env.rules import Rules
-from ohhell_env.state import BID, GAME, HAND_OVER, MATCH_OVER, NONE, compile_rules
+from ohhell_env.state import GAME, HAND_OVER, MATCH_OVER, NONE, check_seed, compile_rules, parse_decks
 
-REWARDS = {"points": kernel.POINTS, "zero_sum": kernel.ZERO_SUM, "win": kernel.WIN}
-MAX_SEED = 2**63 - 1
 _FIRST_SPREAD = 2  # numbers of a seed's streams from here on seed the games of a simulator
 
 
@@ -195,7 +192,7 @@ class Simulator:
         if threads < 1:
             raise ValueError(f"threads={threads!r} is not allowed; use 1 or more")
         self.reward = reward
-        self._kind = reward_kind(reward)
+        self._kind = kernel.reward_kind(reward)
         self.observe_games = observe
         self.threads = threads
         self.players = max(one.players for one in self.rules)
@@ -321,20 +318,6 @@ class Simulator:
             one.result()
 
 
-def reward_kind(reward: str) -> int:
-    """The kernel's number for a kind of reward; `ValueError` naming the known ones otherwise."""
-    if reward not in REWARDS:
-        raise ValueError(f"reward={reward!r} is not known; use one of {', '.join(map(repr, REWARDS))}")
-    return REWARDS[reward]
-
-
-def check_seed(seed: Any) -> int:
-    """A seed as int; `ValueError` when it is not a whole number from 0 to 2**63 - 1."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed <= MAX_SEED:
-        raise ValueError(f"seed={seed!r} is not allowed; use a whole number from 0 to 2**63 - 1")
-    return int(seed)
-
-
 def game_seeds(seed: int | ArrayLike, num_games: int) -> NDArray[np.int64]:
     """The seed of each game of a simulator: (num_games,) int64, spread from one seed or checked one by one."""
     seeds = np.empty(num_games, dtype=np.int64)
@@ -346,44 +329,3 @@ def game_seeds(seed: int | ArrayLike, num_games: int) -> NDArray[np.int64]:
         raise ValueError(f"seed has {len(given)} entries for {num_games} games")
     seeds[:] = [check_seed(one) for one in given]
     return seeds
-
-
-def parse_decks(decks: Sequence[str | Sequence[str | int]], rules: Sequence[Rules]) -> NDArray[np.int8]:
-    """Given decks as the kernel reads them: (K, 52) int8, the order dealt, NONE beyond a short deck's end.
-
-    Raises:
-        ValueError: if a deck is not exactly the table's pack, naming the deck and the card.
-    """
-    out = np.full((len(decks), NUM_CARDS), NONE, dtype=np.int8)
-    for k, deck in enumerate(decks):
-        cards = parse_cards(deck)
-        for one in rules:
-            missing, foreign = set(one.deck.cards) - set(cards), set(cards) - set(one.deck.cards)
-            if missing or foreign or len(cards) != len(one.deck):
-                twice = {card for card in cards if cards.count(card) > 1}
-                raise ValueError(
-                    f"deals[{k}] is not a whole deck of {len(one.deck)} cards: {len(cards)} given"
-                    + "".join(
-                        f", {what} {' '.join(card_name(card) for card in sorted(which))}"
-                        for what, which in (("missing", missing), ("not in the pack", foreign), ("repeated", twice))
-                        if which
-                    )
-                )
-        out[k, : len(cards)] = cards
-    return out
-
-
-def action_text(action: int) -> str:
-    """An action in words: ``play TD``, ``bid 3``."""
-    if 0 <= action < kernel.FIRST_BID:
-        return f"play {card_name(action)}"
-    if kernel.FIRST_BID <= action < NUM_ACTIONS:
-        return f"bid {action - kernel.FIRST_BID}"
-    return f"{action} (no action: actions are 0..{NUM_ACTIONS - 1})"
-
-
-def illegal_action_text(game: Game, action: int) -> str:
-    """Why an action is refused and what is allowed instead."""
-    allowed = ", ".join(action_text(one) for one in game.legal_actions) or "nothing: the match is over"
-    what = "bids" if game.phase == BID else "plays"
-    return f"action {action} ({action_text(action)}) is not legal; player_{game.player} {what} now, allowed: {allowed}"

@@ -7,15 +7,17 @@ copied by assignment, saved as bytes, and steps the same alone or among a millio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ohhell_env.cards import NUM_CARDS, NUM_SUITS, mask_of
+from ohhell_env.cards import NUM_CARDS, NUM_SUITS, card_name, mask_of, parse_cards
 from ohhell_env.limits import MAX_HAND_SIZE, MAX_HANDS, MAX_PLAYERS
 from ohhell_env.rules import Rules
 from ohhell_env.scoring import resolve, tabulate
 
+MAX_SEED = 2**63 - 1
 NONE = -1
 NO_TRUMP = NUM_SUITS
 
@@ -89,3 +91,35 @@ def compile_rules(rules: Sequence[Rules]) -> NDArray[np.void]:
         table["hand_sizes"][: one.num_hands] = one.hand_sizes
         table["points"] = tabulate(resolve(one.scoring), one.hand_sizes)
     return tables
+
+
+def parse_decks(decks: Sequence[str | Sequence[str | int]], rules: Sequence[Rules]) -> NDArray[np.int8]:
+    """Given decks as the kernel reads them: (K, 52) int8, the order dealt, NONE beyond a short deck's end.
+
+    Raises:
+        ValueError: if a deck is not exactly the table's pack, naming the deck and the card.
+    """
+    out = np.full((len(decks), NUM_CARDS), NONE, dtype=np.int8)
+    for k, deck in enumerate(decks):
+        cards = parse_cards(deck)
+        for one in rules:
+            missing, foreign = set(one.deck.cards) - set(cards), set(cards) - set(one.deck.cards)
+            if missing or foreign or len(cards) != len(one.deck):
+                twice = {card for card in cards if cards.count(card) > 1}
+                raise ValueError(
+                    f"deals[{k}] is not a whole deck of {len(one.deck)} cards: {len(cards)} given"
+                    + "".join(
+                        f", {what} {' '.join(card_name(card) for card in sorted(which))}"
+                        for what, which in (("missing", missing), ("not in the pack", foreign), ("repeated", twice))
+                        if which
+                    )
+                )
+        out[k, : len(cards)] = cards
+    return out
+
+
+def check_seed(seed: Any) -> int:
+    """A seed as int; `ValueError` when it is not a whole number from 0 to 2**63 - 1."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed <= MAX_SEED:
+        raise ValueError(f"seed={seed!r} is not allowed; use a whole number from 0 to 2**63 - 1")
+    return int(seed)

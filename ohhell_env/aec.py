@@ -1,0 +1,370 @@
+"""The PettingZoo AEC environment: one table behind `last()` and `step()`. It translates; the rules are the kernel's.
+
+PettingZoo's three usual wrappers cost twenty times what a step costs, so what they check is checked here.
+"""
+
+from __future__ import annotations
+
+import operator
+import secrets
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NoReturn
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils.env import AECIterable, AECIterator
+from pettingzoo.utils.env_logger import EnvLogger
+
+from ohhell_env import kernel
+from ohhell_env.game import Game, illegal_action_text
+from ohhell_env.jit import Int, entry_point, jit, next_state, seed_of
+from ohhell_env.kernel import NUM_ACTIONS
+from ohhell_env.limits import MAX_PLAYERS
+from ohhell_env.observation import LAYOUT, OBSERVATION_SIZE, encode
+from ohhell_env.rules import Rules, preset
+from ohhell_env.state import GAME, HAND_OVER, MATCH_OVER, NONE, check_seed, compile_rules, parse_decks
+
+STATE_SIZE = MAX_PLAYERS * kernel.FIRST_BID + OBSERVATION_SIZE
+
+_HAND_OVER, _MATCH_OVER = 16, 32  # what `step_table` and `next_table_hand` return in place of a seat
+_INT8 = np.dtype(np.int8)  # np.empty takes a dtype in half the time that it takes a type
+
+
+@jit
+def start_table(games: Any, tables: Any, decks: Any, seed: Int, dealer: Int, observation: Any, mask: Any) -> Int:
+    """A new match; returns the seat to act."""
+    kernel.start_match(games[0], tables[0], decks, seed, dealer)
+    kernel.write_mask(games[0], mask.reshape((1, NUM_ACTIONS)), 0)
+    observe_table(games, tables, games[0]["player"], observation)
+    return games[0]["player"]
+
+
+@jit
+def next_seed(games: Any) -> Int:
+    """The seed that the match's own stream gives for the next match."""
+    return seed_of(next_state(games[0]["stream"]))
+
+
+@jit
+def observe_table(games: Any, tables: Any, viewer: Int, observation: Any) -> None:
+    """What one seat sees."""
+    encode(games[0], tables[0], viewer, observation.reshape((1, OBSERVATION_SIZE)), 0)
+
+
+@jit
+def step_table(games: Any, tables: Any, action: Int, observation: Any, mask: Any) -> Int:
+    """One action: the next seat to act, _HAND_OVER, or NONE for an illegal action, which changes nothing."""
+    game = games[0]
+    if not kernel.is_legal(game, action):
+        return np.int64(NONE)
+    kernel.apply(game, tables[0], action)
+    if game["phase"] == HAND_OVER:
+        return np.int64(_HAND_OVER)
+    kernel.write_mask(game, mask.reshape((1, NUM_ACTIONS)), 0)
+    observe_table(games, tables, game["player"], observation)
+    return np.int64(game["player"])
+
+
+@jit
+def next_table_hand(
+    games: Any, tables: Any, decks: Any, kind: Int, observation: Any, mask: Any, reward: Any, finished: Any
+) -> Int:
+    """After _HAND_OVER: the rewards, the finished hand for the record, and the next hand or the match's end.
+
+    Returns the next seat to act, or _MATCH_OVER.
+    """
+    game = games[0]
+    table = tables[0]
+    kernel.write_reward(game, table, kind, reward, 0)
+    finished[0] = game
+    kernel.next_hand(game, table, decks)
+    if game["phase"] == MATCH_OVER:
+        return np.int64(_MATCH_OVER)
+    kernel.write_mask(game, mask.reshape((1, NUM_ACTIONS)), 0)
+    observe_table(games, tables, game["player"], observation)
+    return np.int64(game["player"])
+
+
+@cache
+def compiled_step() -> Callable[..., int]:
+    """`step_table` without the dispatcher in front."""
+    entries = np.zeros(1, np.int8)
+    return entry_point(step_table, np.zeros(1, GAME), compile_rules((Rules(),)), 0, entries, entries)
+
+
+class OhHellEnv(AECEnv[str, Any, Any]):
+    """See `ohhell_env.ohhell_v0` for the rules, the spaces and the arguments.
+
+    Attributes:
+        rules: the table's rules.
+        games: array of one `state.GAME` record; bots read it.
+        tables: array of one `state.TABLE` record.
+    """
+
+    metadata = {"name": "ohhell_v0", "render_modes": ["human", "ansi"], "is_parallelizable": False, "render_fps": 2}
+
+    _ready = False  # whether reset() was called
+
+    def __init__(
+        self,
+        rules: Rules | str | None = None,
+        *,
+        players: int | None = None,
+        render_mode: str | None = None,
+        reward: str = "points",
+        illegal_reward: float | None = None,
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        if rules is None or isinstance(rules, str):
+            rules = preset(rules or "oh_hell", **({} if players is None else {"players": players}))
+        elif players not in (None, rules.players):
+            raise ValueError(f"players={players} contradicts rules.players={rules.players}; give one of them")
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode={render_mode!r} is not known; use one of {self.metadata['render_modes']}")
+        self.rules = rules
+        self.render_mode = render_mode
+        self.illegal_reward = None if illegal_reward is None else float(illegal_reward)
+        self._kind = kernel.reward_kind(reward)
+        self.tables = compile_rules((rules,))
+        self.games: NDArray[np.void] = np.zeros(1, dtype=GAME)
+        self._finished: NDArray[np.void] = np.zeros(1, dtype=GAME)
+        self._reward = np.zeros((1, rules.players))
+        self.possible_agents = [f"player_{seat}" for seat in range(rules.players)]
+        self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._nobody = dict.fromkeys(self.possible_agents, 0.0)
+        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in self.possible_agents}
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                observation=spaces.Box(0, 1, (OBSERVATION_SIZE,), np.int8),
+                action_mask=spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+            )
+            for agent in self.possible_agents
+        }
+        self.state_space = spaces.Box(0, 1, (STATE_SIZE,), np.int8)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents"):
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return self.action_spaces[agent]
+
+    @property
+    def game(self) -> Game:
+        """The table as it stands, read-only; ``game.past_hands`` are the match's finished hands."""
+        if not self._ready:
+            EnvLogger.error_state_before_reset()
+        return Game(self.games[0], self.rules, self._past)
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start a match.
+
+        Args:
+            seed: 0..2**63-1 makes the match repeatable; without one it continues the environment's random stream.
+            options: ``"deals"``: decks for the first hands, each a whole pack of names or numbers in the order dealt;
+                ``"dealer"``: seat of the first dealer. Other keys are ignored.
+
+        Raises:
+            ValueError: if the seed, a deck or the dealer is not allowed; the environment has then not changed.
+        """
+        options = options or {}
+        decks = parse_decks(options.get("deals", ()), (self.rules,))
+        dealer = options.get("dealer", self.rules.first_dealer)
+        if isinstance(dealer, bool) or not isinstance(dealer, (int, np.integer)) or not 0 <= dealer < len(self._seat):
+            raise ValueError(f"dealer={dealer!r} is not allowed; use a seat 0..{len(self._seat) - 1}")
+        if seed is not None:
+            seed = check_seed(seed)
+        else:
+            seed = int(next_seed(self.games)) if self._ready else secrets.randbits(63)
+        self._decks = decks
+        self._past: list[NDArray[np.void]] = []
+        self._ready = self._updated = True
+        self._observation = np.empty(OBSERVATION_SIZE, dtype=np.int8)
+        self._mask = np.empty(NUM_ACTIONS, dtype=np.int8)
+        seat = start_table(self.games, self.tables, decks, seed, int(dealer), self._observation, self._mask)
+        self.agents = self.possible_agents[:]
+        self.rewards = self._nobody.copy()
+        self._cumulative_rewards = self._nobody.copy()
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._skip_agent_selection: str | None = None  # type: ignore[assignment]
+        self._paid = False
+        self._set_scores()
+        self._select(self.possible_agents[seat])
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: Any) -> None:
+        """Bid or play for ``agent_selection``; for an agent that is done, only None."""
+        if not self._ready:
+            EnvLogger.error_step_before_reset()
+        if not self.agents:
+            EnvLogger.warn_step_after_terminated_truncated()
+            return
+        self._updated = True
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        observation = np.empty(OBSERVATION_SIZE, _INT8)
+        mask = np.empty(NUM_ACTIONS, _INT8)
+        try:
+            result = compiled_step()(self.games, self.tables, operator.index(action), observation, mask)
+        except (TypeError, OverflowError):
+            self._refuse(agent, action)
+        if result < 0:
+            self._refuse_illegal(agent, operator.index(action))
+            return
+        self._cumulative_rewards[agent] = 0.0
+        if self._paid:
+            self.rewards = self._nobody.copy()
+            self._paid = False
+        self._observation, self._mask = observation, mask
+        self.infos[agent] = self._waiting[agent]
+        if result == _HAND_OVER:
+            result = self._next_hand()
+        if result == _MATCH_OVER:
+            self._end(False)
+        else:
+            self._select(self.possible_agents[result])
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
+        """What an agent sees now, whoever is to act: see `observation_space`."""
+        if not self._ready:
+            EnvLogger.error_observe_before_reset()
+        if agent == self._actor:
+            return {"observation": self._observation, "action_mask": self._mask}
+        observation = np.empty(OBSERVATION_SIZE, dtype=np.int8)
+        observe_table(self.games, self.tables, self._seat[agent], observation)
+        return {"observation": observation, "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
+
+    def state(self) -> NDArray[np.int8]:
+        """Everything, for centralised critics: (STATE_SIZE,) int8 of zeros and ones.
+
+        First the cards that each seat holds, (7, 52) by absolute seat; then the observation that player_0 would have
+        if every bid were open.
+        """
+        if not self._ready:
+            EnvLogger.error_state_before_reset()
+        state = np.zeros(STATE_SIZE, dtype=np.int8)
+        hands = state[: MAX_PLAYERS * kernel.FIRST_BID].reshape(MAX_PLAYERS, kernel.FIRST_BID)
+        for seat, cards in enumerate(self.game.hands):
+            hands[seat, list(cards)] = 1
+        open_tables = self.tables.copy()
+        open_tables["sealed"] = 0
+        observation = state[MAX_PLAYERS * kernel.FIRST_BID :]
+        observe_table(self.games, open_tables, 0, observation)
+        observation[LAYOUT["table"].start] = self.tables["sealed"][0]
+        return state
+
+    def render(self) -> str | None:
+        """The whole table as text: returned in mode "ansi", printed in mode "human"."""
+        if not self._ready:
+            EnvLogger.error_render_before_reset()
+        if self.render_mode is None:
+            gymnasium.logger.warn(
+                "render() was called without a render_mode; make the environment with one of "
+                f"{self.metadata['render_modes']}"
+            )
+            return None
+        game = self.game
+        text = game.text()
+        if game.past_hands and not any(bid is not None for bid in game.bids):
+            text = f"{game.past_hands[-1].text()}\n\n{text}"
+        if self.render_mode == "ansi":
+            return text
+        print(text, end="\n\n")
+        return None
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Any, Any]:
+        if not self._ready:
+            EnvLogger.error_agent_iter_before_reset()
+        return _OrderedIterable(self, max_iter)  # type: ignore[no-untyped-call]
+
+    def _select(self, agent: str) -> None:
+        """Give the turn to an agent, with its mask."""
+        self.agent_selection = self._actor = agent
+        self.infos[agent] = {"action_mask": self._mask, "score": self._scores[agent], "win_share": 0.0}
+
+    def _set_scores(self) -> None:
+        """Renew what infos say of the scores; whoever is not to act has an empty mask."""
+        self._scores = dict(zip(self.possible_agents, self.game.scores, strict=True))
+        self._waiting = {
+            agent: {"action_mask": np.zeros(NUM_ACTIONS, _INT8), "score": self._scores[agent], "win_share": share}
+            for agent, share in zip(self.possible_agents, self.game.win_shares, strict=True)
+        }
+        self.infos = self._waiting.copy()
+
+    def _next_hand(self) -> int:
+        """Hand out the rewards of the hand just over and deal the next; the seat to act or _MATCH_OVER."""
+        result: int = next_table_hand(
+            self.games,
+            self.tables,
+            self._decks,
+            self._kind,
+            self._observation,
+            self._mask,
+            self._reward,
+            self._finished,
+        )
+        self._past.append(self._finished.copy()[0])
+        self._paid = True
+        self.rewards = dict(zip(self.possible_agents, self._reward[0].tolist(), strict=True))
+        self._accumulate_rewards()
+        self._reward[:] = 0
+        self._set_scores()
+        return result
+
+    def _end(self, truncated: bool) -> None:
+        """Everybody is done; nobody is to act."""
+        self._actor = ""
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.truncations = dict.fromkeys(self.agents, truncated)
+        self._deads_step_first()
+
+    def _refuse(self, agent: str, action: Any) -> NoReturn:
+        raise AssertionError(
+            f"action is not in action space: {action!r} from {agent}; use a whole number 0..{NUM_ACTIONS - 1}"
+        )
+
+    def _refuse_illegal(self, agent: str, action: int) -> None:
+        """As PettingZoo's wrappers do: warn, give the mover the illegal reward, and end the match for everybody."""
+        if self.illegal_reward is None:
+            raise ValueError(illegal_action_text(self.game, action))
+        if not 0 <= action < NUM_ACTIONS:
+            self._refuse(agent, action)
+        EnvLogger.warn_on_illegal_move()
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = self._nobody.copy()
+        self.rewards[agent] = self.illegal_reward
+        self._accumulate_rewards()
+        self.infos[agent] = self._waiting[agent]
+        self._end(True)
+
+
+class _OrderedIterable(AECIterable[str, Any, Any]):
+    def __iter__(self) -> AECIterator[str, Any, Any]:
+        return _OrderedIterator(self.env, self.max_iter)
+
+
+class _OrderedIterator(AECIterator[str, Any, Any]):
+    env: OhHellEnv
+
+    def __next__(self) -> str:
+        agent: str = super().__next__()
+        assert self.env._updated, "need to call step() or reset() in a loop over `agent_iter`"
+        self.env._updated = False
+        return agent

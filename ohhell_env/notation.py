@@ -1,0 +1,213 @@
+"""The record of a match as text, JSON lines: written from a game's finished hands, read back by playing it again.
+
+The first line names the rules and the seed. Each hand's line has the cards of each seat in the order received, the card
+turned up, the rest of the stock, the bids in the order made, the tricks in the order played, and what came of it. A
+finished match ends with its result. A record holds all cards: it is the whole table's, not one seat's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ohhell_env import kernel
+from ohhell_env.cards import card_name, parse_card, parse_cards
+from ohhell_env.game import Game, illegal_action_text
+from ohhell_env.rules import Rules
+from ohhell_env.state import BID, GAME, HAND_OVER, MATCH_OVER, PLAY, check_seed, compile_rules, parse_decks
+
+FORMAT = "ohhell"
+VERSION = 1
+Value = TypeVar("Value")
+
+
+class RecordError(ValueError):
+    """A record is damaged or holds an illegal move; the message says on which line and at which move."""
+
+
+def write_record(game: Game) -> str:
+    """A match as text, as far as it has been played; from a game whose finished hands were kept."""
+    hands = [*game.past_hands, *([] if game.phase == MATCH_OVER and game.past_hands else [game])]
+    if hands[0].hand_number != 1:
+        raise ValueError(f"the finished hands before hand {game.hand_number} were not kept; record an AEC environment")
+    lines: list[dict[str, Any]] = [
+        {"record": FORMAT, "version": VERSION, "rules": game.rules.to_json(), "seed": game.seed},
+        *(_hand_line(hand) for hand in hands),
+    ]
+    if game.phase == MATCH_OVER:
+        lines.append({"result": {"totals": game.scores, "win_shares": game.win_shares}})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def save_record(game: Game, path: str | Path) -> None:
+    """Write a match's record to a file, whole or not at all."""
+    target = Path(path)
+    temporary = target.with_name(target.name + ".tmp")
+    temporary.write_text(write_record(game), encoding="utf-8")
+    os.replace(temporary, target)
+
+
+def load_record(path: str | Path) -> Game:
+    """Read a file written by `save_record`; see `read_record`."""
+    return read_record(Path(path).read_text(encoding="utf-8"))
+
+
+def read_record(text: str) -> Game:
+    """Play a record again and return the table as it stood at the record's end, with its finished hands.
+
+    Raises:
+        RecordError: if a line is damaged, a move is not legal, or a result is not what the rules make of the moves.
+    """
+    lines = text.splitlines()
+    if not lines:
+        raise RecordError("line 1: the record is empty")
+    head = _parse(1, lines[0])
+    if head.get("record") != FORMAT or head.get("version") != VERSION:
+        raise RecordError(f"line 1: not a record of format {FORMAT!r}, version {VERSION}")
+    rules = _checked(1, "rules", lambda: Rules.from_json(head["rules"]))
+    replay = _Replay(rules, _checked(1, "seed", lambda: check_seed(head["seed"])))
+    for number, line in enumerate(lines[1:], start=2):
+        data = _parse(number, line)
+        if "result" in data:
+            replay.check_result(number, data["result"])
+        else:
+            replay.hand(number, data)
+    return replay.game
+
+
+class _Replay:
+    """A match played again, line by line."""
+
+    def __init__(self, rules: Rules, seed: int) -> None:
+        self.rules = rules
+        self.seed = seed
+        self.games: NDArray[np.void] = np.zeros(1, dtype=GAME)
+        self.tables = compile_rules((rules,))
+        self.past: list[NDArray[np.void]] = []
+        self.started = self.ended = False
+
+    @property
+    def game(self) -> Game:
+        return Game(self.games[0], self.rules, self.past)
+
+    def hand(self, line: int, data: dict[str, Any]) -> None:
+        """Deal and play one hand."""
+        record, table = self.games[0], self.tables[0]
+        if self.started and record["phase"] != HAND_OVER and record["phase"] != MATCH_OVER:
+            raise RecordError(f"line {line}: another hand begins, but hand {self.game.hand_number} is not finished")
+        number = self.game.hand_number + 1 if self.started else 1
+        if record["phase"] == MATCH_OVER:
+            raise RecordError(f"line {line}: a hand after the match's last, number {self.rules.num_hands}")
+        for key, wanted in (("hand", number), ("size", self.rules.hand_sizes[number - 1])):
+            if data.get(key) != wanted:
+                raise RecordError(f"line {line}: {key} is {data.get(key)!r}, but must be {wanted}")
+        deck = _checked(line, "deal", lambda: self._deck(data, number))
+        decks = np.zeros((number, deck.shape[1]), dtype=np.int8)
+        decks[number - 1] = deck[0]
+        if self.started:
+            kernel.next_hand(record, table, decks)
+        else:
+            kernel.start_match(record, table, decks, self.seed, _checked(line, "dealer", lambda: int(data["dealer"])))
+            self.started = True
+        for key, value in (("dealer", self.game.dealer), ("turned", _name(self.game.turned))):
+            if data.get(key) != value:
+                raise RecordError(f"line {line}: {key} is {data.get(key)!r}, but must be {value!r}")
+        self._moves(line, data)
+
+    def _deck(self, data: dict[str, Any], number: int) -> NDArray[np.int8]:
+        players = self.rules.players
+        hands = [parse_cards(hand) for hand in data["deal"]]
+        size = self.rules.hand_sizes[number - 1]
+        if len(hands) != players or any(len(hand) != size for hand in hands):
+            raise ValueError(f"{players} hands of {size} cards are needed")
+        dealer = int(data["dealer"])
+        if not 0 <= dealer < players:
+            raise ValueError(f"dealer {dealer} is not a seat")
+        order = [hands[(dealer + 1 + k) % players][trick] for trick in range(size) for k in range(players)]
+        if data["turned"] is not None:
+            order.append(parse_card(data["turned"]))
+        return parse_decks([order + parse_cards(data["stock"])], (self.rules,))
+
+    def _moves(self, line: int, data: dict[str, Any]) -> None:
+        record, table = self.games[0], self.tables[0]
+        bids = _checked(line, "bids", lambda: [int(bid) for bid in data["bids"]])
+        cards = _checked(line, "tricks", lambda: [card for trick in data["tricks"] for card in parse_cards(trick)])
+        for what, phase, actions in (
+            ("bid", BID, [kernel.FIRST_BID + bid for bid in bids]),
+            ("card", PLAY, cards),
+        ):
+            for k, action in enumerate(actions, start=1):
+                if record["phase"] != phase or not kernel.is_legal(record, action):
+                    raise RecordError(f"line {line}, {what} {k}: {illegal_action_text(self.game, action)}")
+                kernel.apply(record, table, action)
+        if record["phase"] != HAND_OVER:
+            return
+        self.past.append(self.games.copy()[0])
+        game = self.game
+        for key, value in (("taken", game.taken), ("points", game.points), ("totals", game.scores)):
+            if data.get(key) != list(value):
+                raise RecordError(f"line {line}: {key} is {data.get(key)!r}, but the cards played give {list(value)}")
+        if game.hand_number == self.rules.num_hands:
+            kernel.next_hand(record, table, np.zeros((0, 1), dtype=np.int8))
+
+    def check_result(self, line: int, result: Any) -> None:
+        """The last line must say what the match's cards say."""
+        game = self.game
+        if game.phase != MATCH_OVER:
+            raise RecordError(
+                f"line {line}: a result, but hand {game.hand_number} of {game.num_hands} is the last played"
+            )
+        wanted = {"totals": list(game.scores), "win_shares": list(game.win_shares)}
+        if result != wanted:
+            raise RecordError(f"line {line}: the result is {result!r}, but the cards played give {wanted}")
+
+
+def _hand_line(hand: Game) -> dict[str, Any]:
+    order, stock = hand.deal_order
+    seats = [(hand.dealer + 1 + k) % hand.players for k in range(hand.players)]
+    received = {seat: order[k :: hand.players] for k, seat in enumerate(seats)}
+    line: dict[str, Any] = {
+        "hand": hand.hand_number,
+        "size": hand.hand_size,
+        "dealer": hand.dealer,
+        "deal": [_names(received[seat]) for seat in range(hand.players)],
+        "turned": _name(hand.turned),
+        "stock": _names(stock),
+        "bids": [bid for bid in (hand.bids[seat] for seat in seats) if bid is not None],
+        "tricks": [
+            _names(card for _, card in plays) for plays in (*(t.plays for t in hand.tricks), hand.trick) if plays
+        ],
+    }
+    if hand.phase in (HAND_OVER, MATCH_OVER):
+        line |= {"taken": hand.taken, "points": hand.points, "totals": hand.scores}
+    return line
+
+
+def _names(cards: Iterable[int]) -> str:
+    return " ".join(card_name(card) for card in cards)
+
+
+def _name(card: int | None) -> str | None:
+    return None if card is None else card_name(card)
+
+
+def _parse(line: int, text: str) -> dict[str, Any]:
+    data = _checked(line, "JSON", lambda: json.loads(text))
+    if not isinstance(data, dict):
+        raise RecordError(f"line {line}: {text[:40]!r} is not a JSON object")
+    return data
+
+
+def _checked(line: int, what: str, read: Callable[[], Value]) -> Value:
+    """A value read from a line; whatever is wrong with it is reported with the line's number."""
+    try:
+        return read()
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise RecordError(f"line {line}: {what}: {missing}") from error

@@ -1,0 +1,98 @@
+"""# Oh Hell!
+
+| | |
+| --- | --- |
+| Agents | `player_0` .. `player_{p-1}`, 3 to 7 of them, four by default; clockwise |
+| Import | `from ohhell_env import ohhell_v0` |
+| Actions | `Discrete(70)` |
+| Observation | `Dict(observation: Box(0, 1, (1256,), int8), action_mask: Box(0, 1, (70,), int8))` |
+| Parallel API | no: one agent moves at a time |
+| Manual control | no |
+
+A trick-taking game in which you must take exactly the tricks you bid.
+
+## Rules
+
+A match is a ramp of hands: with four players 13 cards each, then 12, down to 1, and up to 13 again. In each hand
+everybody is dealt that many cards from a pack of 52; the next card of the stock is turned up and its suit is trump
+(when the deal uses all cards there is no trump). Starting left of the dealer, the dealer last, each player bids the
+number of tricks they will take, 0 to the number of cards. Bids stay sealed until all are in, then they are open. The
+hook: the dealer may not bid the number that would make the bids add up to the number of tricks. Left of the dealer
+leads the first trick, any card. Follow suit if you can; otherwise play anything. The highest trump takes the trick,
+or else the highest card of the suit led, and its player leads the next. Aces are high. Whoever took exactly their bid
+scores 10 plus the bid; everybody else scores 0. The deal moves one seat to the left after each hand. The highest
+total wins the match; a tie is shared.
+
+## Actions
+
+| action | meaning |
+| --- | --- |
+| 0 .. 51 | play card `13 * suit + rank`: suits clubs 0, diamonds 1, hearts 2, spades 3; ranks deuce 0 .. ace 12 |
+| 52 + b | bid b, for b in 0 .. 17 |
+
+## Observation
+
+`observation` is zeros and ones as `ohhell_env.observation_layout()` names them: own hand, cards unseen and played,
+the trick, bids (others' sealed bids as hidden), tricks taken and still needed, scores. Seats are relative to the
+viewer. `ohhell_env.decode(observation)` gives it back as facts, `ohhell_env.observation_text(observation)` as text.
+`action_mask` has a one for each legal action of the agent to act and is all zero for the others; it stands in
+`infos[agent]` too.
+
+## Rewards
+
+`reward="points"`: each hand's points, when the hand ends, so that a match's rewards add up to the score.
+`"zero_sum"`: the same less the table's mean. `"win"`: the share of the match's win (1/k for each of k winners), at
+the end, else 0.
+
+`infos[agent]`: `action_mask`; `score`, points in this match so far; `win_share`, 0 until the match is over.
+
+## Arguments
+
+`env(rules=None, *, players=None, render_mode=None, reward="points", illegal_reward=-1.0)`
+
+- `rules`: an `ohhell_env.Rules`, or the name of a preset; `players` is short for the default rules with so many
+  players.
+- `render_mode`: `"ansi"`: `render()` returns the table as text; `"human"`: every step prints it.
+- `illegal_reward`: an illegal action ends the match for everybody, with a warning and this reward for whoever made
+  it. `raw_env` takes the same arguments but this one: there an illegal action raises `ValueError` and changes
+  nothing.
+
+`reset(seed, options)`: `options={"deals": [deck, ...], "dealer": seat}` gives the first hands' decks (52 cards each,
+in the order dealt, as numbers or names such as `"TD"`) and the first dealer. One seed always gives the same match.
+
+`env.unwrapped.game` is a read-only view of the whole table; `game.events(seat)` lists everything as that seat saw it.
+
+## Version history
+
+- v0: first release.
+"""
+
+from __future__ import annotations
+
+from ohhell_env.aec import OhHellEnv
+from ohhell_env.rules import Rules
+
+
+def env(
+    rules: Rules | str | None = None,
+    *,
+    players: int | None = None,
+    render_mode: str | None = None,
+    reward: str = "points",
+    illegal_reward: float = -1.0,
+) -> OhHellEnv:
+    """The environment with what PettingZoo's usual wrappers check; see the module's docstring."""
+    return OhHellEnv(
+        rules, players=players, render_mode=render_mode, reward=reward, illegal_reward=float(illegal_reward)
+    )
+
+
+def raw_env(
+    rules: Rules | str | None = None,
+    *,
+    players: int | None = None,
+    render_mode: str | None = None,
+    reward: str = "points",
+) -> OhHellEnv:
+    """The environment in which an illegal action raises `ValueError` and changes nothing."""
+    return OhHellEnv(rules, players=players, render_mode=render_mode, reward=reward)
