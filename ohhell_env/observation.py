@@ -225,7 +225,7 @@ def write_trick(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     first = np.int64(game["num_plays"] - game["in_trick"])
     led = game["in_trick"] > 0
     put(out, row, _LED_SUIT + max(game["led_suit"], 0), led)
-    put(out, row, _WINNING + relative(max(np.int64(game["winning"]), viewer), viewer, players), led)
+    put(out, row, _WINNING + relative(np.int64(game["winning"]) if led else viewer, viewer, players), led)
     for k in range(players):  # seats that have not played write a zero: cheaper than a branch
         played = k < game["in_trick"]
         card = np.int64(game["plays"][min(first + k, NUM_CARDS - 1)]) if played else 0
