@@ -52,6 +52,7 @@ GAME = np.dtype(
         ("voids", np.int8, (MAX_PLAYERS,)),  # (S,) bit per suit in which the seat has failed to follow
         ("deck", np.int8, (NUM_CARDS,)),  # (52,) cards in the order dealt; those beyond the deal stand as they fell
         ("plays", np.int8, (NUM_CARDS,)),  # (52,) cards in the order played; NONE beyond num_plays
+        ("filler", np.int8, (5,)),  # always 0; without it the record would end in bytes that copying leaves undefined
     ],
     align=True,
 )
@@ -72,6 +73,8 @@ TABLE = np.dtype(
     ],
     align=True,
 )
+
+assert GAME.itemsize == sum(GAME[name].itemsize for name in GAME.names or ()), "a game's bytes are its fields"
 
 
 def compile_rules(rules: Sequence[Rules]) -> NDArray[np.void]:

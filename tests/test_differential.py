@@ -1,4 +1,4 @@
-"""The kernel against the slow referee, move by move: who acts, what is allowed, who wins, what it scores, who sees what."""
+"""The kernel against the slow referee, move by move: who acts, what is allowed, what it scores, who sees what."""
 
 from __future__ import annotations
 
