@@ -1,0 +1,132 @@
+"""What the commands share: options of a table, a progress bar, one-line errors, files that are never half written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import tyro
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from training.arena import ArenaError
+
+USAGE_ERROR = 2
+INTERRUPTED = 130  # as the shell reports a command that Ctrl-C ended
+LOG_EVERY = 30.0  # seconds between lines of progress where there is no terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """The options of a table that all commands of the arena have."""
+
+    players: int = 4
+    """Seats at the table, 3..7."""
+    hands: str = "ramp"
+    """ramp: full matches. 5 or 3,5,10: matches of a single hand of that size, or of each of these."""
+    rules: str = "oh_hell"
+    """Preset of the rules."""
+    bids: Literal["sealed", "open"] | None = None
+    """Sealed or open bids; as the preset has it by default."""
+    hook: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Play with the hook, whatever the preset says."""
+    no_hook: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Play without the hook, whatever the preset says."""
+    seed: int = 0
+    """Seed of the deals and of the players; the same seed gives the same result bit for bit."""
+    workers: int = 1
+    """Processes to play in; they change the time taken and nothing else."""
+
+    @property
+    def hook_choice(self) -> bool | None:
+        """The hook asked for; None for the preset's.
+
+        Raises:
+            ArenaError: if both --hook and --no-hook are given.
+        """
+        if self.hook and self.no_hook:
+            raise ArenaError("--hook and --no-hook are both given; use one of them")
+        return True if self.hook else False if self.no_hook else None
+
+
+Options = TypeVar("Options")
+
+
+def run_command(
+    options: type[Options], run: Callable[[Options, Console], None], name: str, arguments: Sequence[str] | None = None
+) -> int:
+    """Parse the arguments, run, and return the exit status: mistakes are told in one line, not by a traceback."""
+    parsed = tyro.cli(options, prog=name, args=arguments)
+    try:
+        run(parsed, Console(highlight=False))
+    except ArenaError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USAGE_ERROR
+    except KeyboardInterrupt as stop:
+        print(f"stopped{': ' if stop.args else ''}{' '.join(map(str, stop.args))}", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+@contextlib.contextmanager
+def progress(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+    """A progress bar with an estimate on a terminal, a line now and then elsewhere; yields what advances it."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _log_progress(what, total, unit)
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda amount: bar.advance(task, amount)
+
+
+def _log_progress(what: str, total: int, unit: str) -> Callable[[int], None]:
+    started = told = time.monotonic()
+    done = 0
+
+    def advance(amount: int) -> None:
+        nonlocal told, done
+        done += amount
+        now = time.monotonic()
+        if now - told >= LOG_EVERY:
+            told = now
+            left = (now - started) / done * (total - done)
+            print(f"{what}: {done} of {total} {unit}, about {left:.0f} s left", file=sys.stderr, flush=True)
+
+    return advance
+
+
+def file_written(path: Path, content: str | bytes) -> Path:
+    """Write a file under another name first, so that there is never half of it; returns its path."""
+    data = content.encode() if isinstance(content, str) else content
+    part = path.with_name(path.name + ".part")
+    with open(part, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    return path
