@@ -105,6 +105,22 @@ def deal_seeds(seed: int, deals: int, tables: int = 1) -> NDArray[np.int64]:
     return game_seeds(seed, deals * tables).reshape(deals, tables)
 
 
+def checked_deals(seed: int, deals: int, tables: int, workers: int) -> NDArray[np.int64]:
+    """`deal_seeds` for numbers that a user gave.
+
+    Raises:
+        ArenaError: if one of them is not allowed.
+    """
+    if deals < 2:
+        raise ArenaError(f"deals={deals} is not allowed; use 2 or more, an interval needs two")
+    if workers < 1:
+        raise ArenaError(f"workers={workers} is not allowed; use 1 or more")
+    try:
+        return deal_seeds(seed, deals, tables)
+    except ValueError as error:
+        raise ArenaError(str(error)) from error
+
+
 def bot_seeds(seed: int, contestants: int) -> list[int]:
     """A seed for each contestant: two that are the same bot must not play the same random numbers."""
     base = int(seed_of(stream_of(check_seed(seed), 0)))  # apart from the deals, which use the streams from 2 on

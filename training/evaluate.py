@@ -14,7 +14,7 @@ import tyro
 from rich.console import Console
 
 from ohhell_env.rules import Rules
-from training.arena import ArenaError, Played, bot_seeds, deal_seeds, one_against_rest, tables_for
+from training.arena import ArenaError, Played, bot_seeds, checked_deals, one_against_rest, tables_for
 from training.command import TableOptions, file_written, progress, run_command
 from training.crew import Contest, MakeBot, make_bot, play_portions, portions
 from training.report import Report, report_on
@@ -77,16 +77,9 @@ def evaluate(
     tables = tables_for(hands, rules, players=players, bids=bids, hook=hook)
     if not vs:
         raise ArenaError("no opponents: name at least one after --vs")
-    if deals < 2:
-        raise ArenaError(f"deals={deals} is not allowed; use 2 or more, an interval needs two")
-    if workers < 1:
-        raise ArenaError(f"workers={workers} is not allowed; use 1 or more")
     if seating not in ("one", "many"):
         raise ArenaError(f"seating={seating!r} is not known; use 'one' or 'many'")
-    try:
-        seeds = deal_seeds(seed, deals, len(tables))
-    except ValueError as error:
-        raise ArenaError(str(error)) from error
+    seeds = checked_deals(seed, deals, len(tables), workers)
     specs = (player, *vs)
     arrangements = one_against_rest(len(vs), players, many=seating == "many")
     contest = Contest(tables, specs, tuple(bot_seeds(seed, len(specs))), make)
@@ -115,6 +108,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Options, console: Console) -> None:
+    from training.plots import plot_report  # here: plotting takes long to import
+    from training.show import print_report
+
     with progress("playing", options.deals, "deals") as advance:
         report = evaluate(
             options.player,
@@ -130,12 +126,8 @@ def _run(options: Options, console: Console) -> None:
             workers=options.workers,
             on_progress=advance,
         )
-    from training.show import print_report
-
     print_report(report, console)
     if options.out is not None:
-        from training.plots import plot_report
-
         options.out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(report.to_json(), indent=1) + "\n"
         written = [file_written(options.out / "report.json", text), plot_report(report, options.out / "report.png")]

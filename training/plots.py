@@ -15,6 +15,7 @@ from training.command import file_written
 from training.intervals import Estimate
 from training.report import Report
 from training.show import describe_settings
+from training.standings import Standings
 
 DPI = 120
 
@@ -42,6 +43,42 @@ def plot_report(report: Report, path: Path) -> Path:
     by_bid = {p.name: {bid: percent(line.made) for bid, line in p.by_bid.items()} for p in report.players}
     lines(axes[1, 1], by_bid, "bids made %", "bid", sorted({bid for group in by_bid.values() for bid in group}))
     return save(figure, path)
+
+
+def plot_standings(standings: Standings, path: Path) -> Path:
+    """Ratings, points above the table's mean, and the differences of every two; returns the path."""
+    names = [player.name for player in standings.players]
+    places = np.arange(len(names))
+    figure = Figure(figsize=(15, 2.5 + 0.45 * len(names)), layout="constrained")
+    rating, above, cross = figure.subplots(1, 3)
+    figure.suptitle(f"{standings.deals:,} deals: {describe_settings(standings.settings)}")
+    deviations = [1.96 * player.deviation for player in standings.players]
+    rating.errorbar([player.rating for player in standings.players], places, xerr=deviations, fmt="o", capsize=3)
+    rating.set(yticks=places, yticklabels=names, xlabel="rating, ±1.96 standard deviations")
+    means = [player.above.mean for player in standings.players]
+    ends = [(player.above.high - player.above.low) / 2 for player in standings.players]
+    above.errorbar(means, places, xerr=np.nan_to_num(ends), fmt="o", capsize=3)
+    above.axvline(0, color="black", linewidth=0.8)
+    above.set(yticks=places, yticklabels=[], xlabel="points a hand above the table's mean, 95 %")
+    for axes in (rating, above):
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.grid(alpha=0.3)
+    _cross(cross, standings, names)
+    return save(figure, path)
+
+
+def _cross(axes: Axes, standings: Standings, names: Sequence[str]) -> None:
+    differences = np.array([[standings.differences[a, b].mean if a != b else np.nan for b in names] for a in names])
+    limit = np.nanmax(np.abs(differences), initial=0.01)
+    axes.imshow(differences, cmap="RdYlGn", vmin=-limit, vmax=limit)
+    for (row, column), value in np.ndenumerate(differences):
+        if np.isfinite(value):
+            clear = standings.differences[names[row], names[column]].clear
+            axes.text(column, row, f"{value:+.2f}", ha="center", va="center", weight="bold" if clear else "normal")
+    ticks = range(len(names))
+    axes.set(xticks=ticks, yticks=ticks, yticklabels=names)
+    axes.set_xticklabels(names, rotation=45, ha="right")
+    axes.set_title("points a hand, row less column (bold: clear)", fontsize="medium")
 
 
 def lines(

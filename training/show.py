@@ -13,6 +13,7 @@ from rich.text import Text
 
 from training.intervals import Estimate
 from training.report import DifferenceReport, Line, PlayerReport, Report
+from training.standings import Standings
 
 FEW_DEALS = 30
 HEADING_WIDTH = 14  # names of players above columns; the first table has them in full
@@ -128,6 +129,68 @@ def _differences_by_size(differences: Sequence[DifferenceReport], sizes: Sequenc
     for size in sizes:
         table.add_row(str(size), *(signed(one.by_hand_size[size]) for one in differences))
     return table
+
+
+def print_standings(standings: Standings, console: Console) -> None:
+    """Every table of a tournament, at the console's width."""
+    for part in standings_parts(standings, console.width):
+        console.print()
+        console.print(part)
+
+
+def standings_parts(standings: Standings, width: int) -> list[Any]:
+    """A tournament's tables as rich draws them, in order."""
+    replays = standings.settings["rules"][0]["players"] * len(standings.settings["rules"])
+    headline = Text.assemble(
+        ("Tournament", "bold"),
+        f"\n{describe_settings(standings.settings)}\n",
+        f"{standings.deals:,} deals in {replays // len(standings.settings['rules'])} seatings each: "
+        f"{standings.deals * replays:,} matches",
+    )
+    note = (
+        "Rating: mean and standard deviation of the skill (Plackett-Luce) by each match's final order; start 25 ±8.3. "
+        "All other ±: half of the 95 % interval, one observation a deal. Above table: less the mean of the table."
+    )
+    return [headline, _standings_table(standings), _cross_table(standings, width), Text(note, style="dim")]
+
+
+def _standings_table(standings: Standings) -> Table:
+    columns = ["rating", "points a hand", "above table", "bids made %", "wins %", "seats"]
+    table = new_table("Standings", "", columns)
+    for place, player in enumerate(standings.players):
+        table.add_row(
+            f"{_letter(place)} {player.name}",
+            f"{player.rating:.1f} ±{player.deviation:.1f}",
+            player.points.text(),
+            signed(player.above),
+            player.made.text(100, 1),
+            player.wins.text(100, 1),
+            f"{player.matches:,}",
+        )
+    return table
+
+
+def _cross_table(standings: Standings, width: int) -> Table:
+    """Row less column; without the intervals where the terminal is too narrow for them."""
+    names = [player.name for player in standings.players]
+    intervals = len(names) * 15 + HEADING_WIDTH + 2 <= width
+    title = "Points a hand, row less column" + ("" if intervals else " (* the interval excludes zero)")
+    table = new_table(title, "", [_letter(place) for place in range(len(names))])
+    for place, name in enumerate(names):
+        cells = []
+        for other in names:
+            if other == name:
+                cells.append(Text("·"))
+                continue
+            one = standings.differences[name, other]
+            short = Text(f"{one.mean:+.2f}{'*' if one.clear else ' '}", style=_colour(one))
+            cells.append(signed(one) if intervals else short)
+        table.add_row(f"{_letter(place)} {heading(name)}", *cells)
+    return table
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place) if place < 26 else f"A{chr(ord('A') + place - 26)}"
 
 
 def _beside(*tables: Table) -> Columns:
