@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 import tyro
 from rich.console import Console
@@ -82,12 +82,22 @@ def run_command(
     return 0
 
 
+class Meter(Protocol):
+    """How far a long run is."""
+
+    def advance(self, amount: int) -> None:
+        """So much more is done."""
+
+    def tell(self, text: str) -> None:
+        """Write a line that stays."""
+
+
 @contextlib.contextmanager
-def progress(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
-    """A progress bar with an estimate on a terminal, a line now and then elsewhere; yields what advances it."""
-    console = Console(stderr=True)
+def progress(what: str, total: int, unit: str) -> Iterator[Meter]:
+    """A progress bar with an estimate on a terminal, a line now and then elsewhere; both on stderr."""
+    console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield _log_progress(what, total, unit)
+        yield _Log(what, total, unit)
         return
     columns = (
         SpinnerColumn(),
@@ -100,24 +110,37 @@ def progress(what: str, total: int, unit: str) -> Iterator[Callable[[int], None]
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda amount: bar.advance(task, amount)
+        yield _Bar(bar, what, total)
 
 
-def _log_progress(what: str, total: int, unit: str) -> Callable[[int], None]:
-    started = told = time.monotonic()
-    done = 0
+class _Bar:
+    def __init__(self, bar: Progress, what: str, total: int) -> None:
+        self._bar = bar
+        self._task = bar.add_task(what, total=total)
 
-    def advance(amount: int) -> None:
-        nonlocal told, done
-        done += amount
+    def advance(self, amount: int) -> None:
+        self._bar.advance(self._task, amount)
+
+    def tell(self, text: str) -> None:
+        self._bar.console.print(text)
+
+
+class _Log:
+    def __init__(self, what: str, total: int, unit: str) -> None:
+        self._what, self._total, self._unit = what, total, unit
+        self._started = self._told = time.monotonic()
+        self._done = 0
+
+    def advance(self, amount: int) -> None:
+        self._done += amount
         now = time.monotonic()
-        if now - told >= LOG_EVERY:
-            told = now
-            left = (now - started) / done * (total - done)
-            print(f"{what}: {done} of {total} {unit}, about {left:.0f} s left", file=sys.stderr, flush=True)
+        if now - self._told >= LOG_EVERY:
+            self._told = now
+            left = (now - self._started) / self._done * (self._total - self._done)
+            self.tell(f"{self._what}: {self._done} of {self._total} {self._unit}, about {left:.0f} s left")
 
-    return advance
+    def tell(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
 
 
 def file_written(path: Path, content: str | bytes) -> Path:

@@ -8,8 +8,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from ohhell_env.rules import Rules
 from training.arena import ArenaError, Played, play
 
 MakeBot = Callable[[str, int], Bot]
+Results = Generator[tuple[int, Played], None, None]
 
 
 def make_bot(spec: str, seed: int) -> Bot:
@@ -80,10 +82,12 @@ def portions(seeds: NDArray[np.int64], seats: NDArray[np.int64]) -> list[Portion
     return [Portion(seeds[at : at + size], seats[at : at + size]) for at in range(0, len(seeds), size)]
 
 
-def play_portions(contest: Contest, work: Sequence[Portion], workers: int = 1) -> Iterator[tuple[int, Played]]:
+def play_portions(
+    contest: Contest, work: Sequence[Portion], workers: int = 1
+) -> Generator[tuple[int, Played], None, None]:
     """Play portions and yield (index, what was played) as each is finished, in no certain order.
 
-    Closing the iterator, or an exception such as Ctrl-C, ends the workers at once.
+    Closing the generator, or an exception in it such as Ctrl-C, ends the workers at once.
 
     Raises:
         ArenaError: if a player cannot be made or a bot's action is not legal.
@@ -101,10 +105,12 @@ def play_portions(contest: Contest, work: Sequence[Portion], workers: int = 1) -
         waiting = {pool.submit(_play_portion, portion): index for index, portion in enumerate(work)}
         for done in as_completed(waiting):
             yield waiting.pop(done), done.result()
-    except BaseException:
+    except BaseException as error:
         for child in set(multiprocessing.active_children()) - others:
             child.terminate()
         pool.shutdown(cancel_futures=True)
+        if isinstance(error, BrokenProcessPool):
+            raise ArenaError("a worker was ended from outside or ran out of memory; try fewer workers") from error
         raise
     pool.shutdown()
 

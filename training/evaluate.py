@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -85,10 +86,11 @@ def evaluate(
     contest = Contest(tables, specs, tuple(bot_seeds(seed, len(specs))), make)
     work = portions(seeds, np.broadcast_to(arrangements, (deals, *arrangements.shape)))
     done: dict[int, Played] = {}
-    for index, played in play_portions(contest, work, workers):
-        done[index] = played
-        if on_progress:
-            on_progress(len(played.seats))
+    with contextlib.closing(play_portions(contest, work, workers)) as results:
+        for index, played in results:
+            done[index] = played
+            if on_progress:
+                on_progress(len(played.seats))
     settings = {
         "format": FORMAT,
         "players": list(specs),
@@ -111,7 +113,7 @@ def _run(options: Options, console: Console) -> None:
     from training.plots import plot_report  # here: plotting takes long to import
     from training.show import print_report
 
-    with progress("playing", options.deals, "deals") as advance:
+    with progress("playing", options.deals, "deals") as meter:
         report = evaluate(
             options.player,
             options.vs,
@@ -124,7 +126,7 @@ def _run(options: Options, console: Console) -> None:
             seating=options.seating,
             seed=options.seed,
             workers=options.workers,
-            on_progress=advance,
+            on_progress=meter.advance,
         )
     print_report(report, console)
     if options.out is not None:

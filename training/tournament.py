@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -133,11 +134,12 @@ def _play_missing(
     """Play every portion that has a deal missing, as a whole, and keep the deals that were missing."""
     firsts = np.cumsum([0, *(len(portion.seeds) for portion in work)])
     missing = [k for k in range(len(work)) if not ledger.done[firsts[k] : firsts[k + 1]].all()]
-    for index, played in play_portions(contest, [work[k] for k in missing], workers):
-        before = int(ledger.done.sum())
-        ledger.add(int(firsts[missing[index]]), played)
-        if on_progress:
-            on_progress(int(ledger.done.sum()) - before)
+    with contextlib.closing(play_portions(contest, [work[k] for k in missing], workers)) as results:
+        for index, played in results:
+            before = int(ledger.done.sum())
+            ledger.add(int(firsts[missing[index]]), played)
+            if on_progress:
+                on_progress(int(ledger.done.sum()) - before)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -150,19 +152,19 @@ def _run(options: Options, console: Console) -> None:
     from training.show import print_standings
 
     kept = 0
-    with progress("playing", options.deals, "deals") as advance:
+    with progress("playing", options.deals, "deals") as meter:
 
         def on_start(done: int, repaired: str) -> None:
             if repaired:
-                console.print(repaired)
+                meter.tell(repaired)
             if done:
-                console.print(f"{done:,} of {options.deals:,} deals are in {options.out} already")
+                meter.tell(f"{done:,} of {options.deals:,} deals are in {options.out} already")
             on_progress(done)
 
         def on_progress(deals: int) -> None:
             nonlocal kept
             kept += deals
-            advance(deals)
+            meter.advance(deals)
 
         try:
             standings = tournament(
