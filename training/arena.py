@@ -123,7 +123,7 @@ def checked_deals(seed: int, deals: int, tables: int, workers: int) -> NDArray[n
 
 def bot_seeds(seed: int, contestants: int) -> list[int]:
     """A seed for each contestant: two that are the same bot must not play the same random numbers."""
-    base = int(seed_of(stream_of(check_seed(seed), 0)))  # apart from the deals, which use the streams from 2 on
+    base = int(seed_of(np.uint64(stream_of(check_seed(seed), 0))))  # deals use the streams from 2 on
     return [int(one) for one in game_seeds(base, contestants)]
 
 

@@ -18,6 +18,7 @@ from ohhell_env.rules import Rules
 from training.arena import ArenaError, Played, bot_seeds, checked_deals, one_against_rest, tables_for
 from training.command import TableOptions, file_written, progress, run_command
 from training.crew import Contest, MakeBot, make_bot, play_portions, portions
+from training.ledger import contents
 from training.report import Report, report_on
 
 FORMAT = 1
@@ -94,6 +95,7 @@ def evaluate(
     settings = {
         "format": FORMAT,
         "players": list(specs),
+        "contents": contents(specs),
         "seating": seating,
         "hands": hands,
         "deals": deals,

@@ -149,17 +149,20 @@ def standings_parts(standings: Standings, width: int) -> list[Any]:
     )
     note = (
         "Rating: mean and standard deviation of the skill (Plackett-Luce) by each match's final order; start 25 ±8.3. "
-        "All other ±: half of the 95 % interval, one observation a deal. Above table: less the mean of the table."
+        "All other ±: half of the 95 % interval, one observation a deal; between equal players one interval in twenty "
+        "excludes zero. Above table: less the mean of the table."
     )
     return [headline, _standings_table(standings), _cross_table(standings, width), Text(note, style="dim")]
 
 
 def _standings_table(standings: Standings) -> Table:
-    columns = ["rating", "points a hand", "above table", "bids made %", "wins %", "seats"]
+    columns = ["player", "rating", "points a hand", "above table", "bids made %", "wins %", "seats"]
     table = new_table("Standings", "", columns)
+    table.columns[1].justify = "left"
     for place, player in enumerate(standings.players):
         table.add_row(
-            f"{_letter(place)} {player.name}",
+            _letter(place),
+            player.name,
             f"{player.rating:.1f} ±{player.deviation:.1f}",
             player.points.text(),
             signed(player.above),
