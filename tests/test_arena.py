@@ -6,6 +6,7 @@ import json
 import shutil
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import arena_bots
@@ -19,6 +20,7 @@ from ohhell_env.scoring import exact
 from training import evaluate as evaluate_command
 from training import tournament as tournament_command
 from training.arena import ArenaError, Played, bot_seeds, deal_seeds, one_against_rest, play, tables_for
+from training.command import progress
 from training.evaluate import evaluate
 from training.intervals import difference_of, mean_of
 from training.report import Report, report_on
@@ -311,6 +313,19 @@ def test_the_command_writes_the_report_and_a_plot(tmp_path: Path, capsys: pytest
 def test_the_command_tells_a_mistake_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluate_command.main(["random", "--vs", "random", "--hook", "--no-hook"]) == 2
     assert capsys.readouterr().err == "error: --hook and --no-hook are both given; use one of them\n"
+
+
+def test_a_long_run_without_a_terminal_tells_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([0.0, 50.0, 60.0, 80.0])  # the start, and when each fifth of the deals is done
+    monkeypatch.setattr("training.command.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    with progress("playing", 100, "deals") as meter:
+        for _ in range(3):
+            meter.advance(20)
+    assert capsys.readouterr().err.splitlines() == [
+        "playing: 40 of 100 deals, about 30 s left",
+    ]
 
 
 # Tournaments ##########################################################################################################

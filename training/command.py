@@ -128,15 +128,17 @@ class _Bar:
 class _Log:
     def __init__(self, what: str, total: int, unit: str) -> None:
         self._what, self._total, self._unit = what, total, unit
+        self._done = self._before = 0
         self._started = self._told = time.monotonic()
-        self._done = 0
 
     def advance(self, amount: int) -> None:
-        self._done += amount
         now = time.monotonic()
-        if now - self._told >= LOG_EVERY:
+        self._done += amount
+        if self._before == 0:  # the first results took the workers' start and the compiler too: no estimate from them
+            self._before, self._started = self._done, now
+        elif now - self._told >= LOG_EVERY:
             self._told = now
-            left = (now - self._started) / self._done * (self._total - self._done)
+            left = (now - self._started) / (self._done - self._before) * (self._total - self._done)
             self.tell(f"{self._what}: {self._done} of {self._total} {self._unit}, about {left:.0f} s left")
 
     def tell(self, text: str) -> None:
