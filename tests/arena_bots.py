@@ -1,9 +1,14 @@
-"""Small players of known relative strength for the tests of the arena."""
+"""For the tests of the arena: small players of known strength, and what its tables look like."""
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.random import RandomBot
@@ -53,3 +58,10 @@ def make(spec: str, seed: int) -> Bot:
     if spec not in PLAYERS:
         raise ValueError(f"player {spec!r} is not known; use one of {', '.join(PLAYERS)}")
     return PLAYERS[spec](seed)
+
+
+def shown(report: Any, printer: Callable[[Any, Console], None]) -> str:
+    """A report's text on a terminal of 100 columns."""
+    text = io.StringIO()
+    printer(report, Console(width=100, file=text))
+    return text.getvalue()

@@ -1,10 +1,8 @@
-"""The arena: fair seatings, honest intervals, repeatable evaluations, tournaments that lose nothing."""
+"""The arena: fair seatings, honest intervals, repeatable evaluations."""
 
 from __future__ import annotations
 
 import json
-import shutil
-from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,32 +10,24 @@ from typing import Any
 import arena_bots
 import numpy as np
 import pytest
-from rich.console import Console
+from arena_bots import shown
 from scipy import stats
 
 from ohhell_env.rules import Rules
 from ohhell_env.scoring import exact
 from training import evaluate as evaluate_command
-from training import tournament as tournament_command
 from training.arena import ArenaError, Played, bot_seeds, deal_seeds, one_against_rest, play, tables_for
 from training.command import progress
 from training.evaluate import evaluate
 from training.intervals import difference_of, mean_of
 from training.report import Report, report_on
-from training.show import print_report, print_standings
-from training.standings import Standings, ratings
-from training.tournament import line_ups, schedule, tournament
+from training.show import print_report
 
 SETTINGS = {"players": ["a", "b"], "seating": "one", "hands": "ramp", "deals": 1, "seatings": 3, "seed": 0}
 
 
 def measured(player: str, *vs: str, **options: Any) -> Report:
     return evaluate(player, vs, **{"players": 3, "hands": "3", "deals": 60, "make": arena_bots.make, **options})
-
-
-def rated(folder: Path, *contestants: str, **options: Any) -> Standings:
-    options = {"players": 3, "hands": "2,4", "deals": 40, "make": arena_bots.make, **options}
-    return tournament(contestants or ("random", "lowest", "boaster", "random"), folder, **options)
 
 
 # Seatings #############################################################################################################
@@ -53,28 +43,6 @@ def test_everybody_sits_in_every_seat_equally_often(opponents: int, players: int
     assert len(set(opponents_seats)) == 1
     one_seat = seats != 0 if many else seats == 0
     assert (one_seat.sum(axis=1) == 1).all()
-
-
-@pytest.mark.parametrize(("contestants", "players"), [(2, 3), (2, 4), (3, 4), (3, 7), (5, 4), (6, 3), (8, 7)])
-def test_tournament_tables_are_mixed_and_everybody_meets_the_others_equally_often(
-    contestants: int, players: int
-) -> None:
-    tables = line_ups(contestants, players)
-    assert {len(set(table)) for table in tables} == {min(contestants, players)}
-    assert len(set(Counter(k for table in tables for k in table).values())) == 1
-    meetings = Counter((a, b) for table in tables for a in set(table) for b in set(table) if a < b)
-    assert len(meetings) == contestants * (contestants - 1) // 2
-    assert len(set(meetings.values())) == 1
-
-
-def test_every_deal_of_a_tournament_has_its_table_in_all_rotations() -> None:
-    seats = schedule(5, 4, 30, seed=1)
-    for deal in seats:
-        assert {frozenset(Counter(column).items()) for column in deal.T.tolist()} == {
-            frozenset(Counter(deal[0].tolist()).items())
-        }
-    assert np.array_equal(seats[:10], schedule(5, 4, 10, seed=1))
-    assert not np.array_equal(seats, schedule(5, 4, 30, seed=2))
 
 
 # Matches ##############################################################################################################
@@ -273,12 +241,6 @@ def test_a_mistake_is_told_before_anything_is_played(options: dict[str, Any], to
         evaluate("random", **{"vs": ["random"], "players": 3, "make": arena_bots.make, **options})
 
 
-def shown(parts: Any, printer: Any) -> str:
-    console = Console(record=True, width=100, file=open("/dev/null", "w"))  # noqa: SIM115
-    printer(parts, console)
-    return console.export_text()
-
-
 def test_the_terminal_shows_every_table_within_100_columns() -> None:
     text = shown(measured("random", "boaster", "lowest", hands="2,5"), print_report)
     for title in (
@@ -326,129 +288,3 @@ def test_a_long_run_without_a_terminal_tells_how_far_it_is(
     assert capsys.readouterr().err.splitlines() == [
         "playing: 40 of 100 deals, about 30 s left",
     ]
-
-
-# Tournaments ##########################################################################################################
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tournament")
-    rated(folder)
-    return folder
-
-
-def standings_in(folder: Path) -> bytes:
-    return (folder / "standings.json").read_bytes()
-
-
-def test_the_better_player_has_the_better_rating(tmp_path: Path) -> None:
-    standings = rated(tmp_path, "boaster", "random", "lowest", hands="5,6", deals=60)
-    assert standings.players[-1].name == "boaster"
-    assert standings.players[0].rating - standings.players[-1].rating > 2 * standings.players[0].deviation
-    assert standings.differences["random", "boaster"].low > 0
-    assert standings.differences["boaster", "random"].high < 0
-    seats = sum(player.matches for player in standings.players)
-    assert seats == 60 * 3 * 2 * 3  # deals, rotations, hand sizes, seats
-    assert sum(player.above.mean * player.matches for player in standings.players) == pytest.approx(0, abs=1e-9)
-    assert sum(player.wins.mean * player.matches for player in standings.players) == pytest.approx(seats / 3)
-
-
-def test_ratings_follow_the_order_of_each_match() -> None:
-    seats = np.tile([[[0, 1, 2]]], (50, 1, 1))
-    first, second, third = ratings(seats, np.tile([[[[30.0, 20.0, 10.0]]]], (50, 1, 1, 1)), 3)
-    assert first[0] > second[0] > third[0]
-    assert max(first[1], second[1], third[1]) < 25 / 3
-    level = ratings(seats, np.ones((50, 1, 1, 3)), 3)
-    assert len({round(mean, 9) for mean, _ in level}) == 1
-
-
-def test_a_torn_line_is_dropped_and_its_deal_played_again(finished: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "torn"
-    shutil.copytree(finished, folder)
-    lines = (folder / "results.jsonl").read_bytes().splitlines(keepends=True)
-    (folder / "results.jsonl").write_bytes(b"".join(lines[:23]) + lines[23][:50])
-    (folder / "standings.json").unlink()
-    told: list[tuple[int, str]] = []
-    played: list[int] = []
-    rated(folder, on_start=lambda done, repaired: told.append((done, repaired)), on_progress=played.append)
-    assert told == [(23, "results.jsonl: the last line was torn; its deal is played again")]
-    assert sum(played) == 17
-    assert standings_in(folder) == standings_in(finished)
-    assert sorted((folder / "results.jsonl").read_bytes().splitlines(keepends=True)) == sorted(lines)
-
-
-def test_a_stopped_run_keeps_what_was_played(finished: Path, tmp_path: Path) -> None:
-    def stop(deals: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        rated(tmp_path, on_progress=stop)
-    kept = len((tmp_path / "results.jsonl").read_text().splitlines())
-    assert 0 < kept < 40
-    played: list[int] = []
-    rated(tmp_path, on_progress=played.append)
-    assert sum(played) == 40 - kept
-    assert standings_in(tmp_path) == standings_in(finished)
-
-
-def test_neither_workers_nor_the_order_of_results_matter(finished: Path, tmp_path: Path) -> None:
-    rated(tmp_path / "workers", workers=2)
-    assert standings_in(tmp_path / "workers") == standings_in(finished)
-    shutil.copytree(finished, tmp_path / "shuffled")
-    results = tmp_path / "shuffled" / "results.jsonl"
-    results.write_text("".join(reversed(results.read_text().splitlines(keepends=True))))
-    rated(tmp_path / "shuffled")
-    assert standings_in(tmp_path / "shuffled") == standings_in(finished)
-
-
-def test_a_folder_of_another_tournament_is_refused_with_what_differs(finished: Path) -> None:
-    with pytest.raises(ArenaError, match="another tournament: deals is 40 there, 50 here; seed is 0 there, 3 here"):
-        rated(finished, deals=50, seed=3)
-    with pytest.raises(ArenaError, match=r"contestants is \[.*\] there, \[\"random\", \"lowest\"\] here"):
-        rated(finished, "random", "lowest")
-
-
-def test_a_damaged_line_in_the_middle_is_refused(finished: Path, tmp_path: Path) -> None:
-    shutil.copytree(finished, tmp_path / "damaged")
-    results = tmp_path / "damaged" / "results.jsonl"
-    lines = results.read_text().splitlines(keepends=True)
-    results.write_text("".join([lines[0], lines[1].replace('"deal"', '"meal"'), *lines[2:]]))
-    with pytest.raises(ArenaError, match="line 2 is damaged"):
-        rated(tmp_path / "damaged")
-
-
-def test_an_unknown_player_leaves_no_folder_behind(tmp_path: Path) -> None:
-    with pytest.raises(ArenaError, match="'nobody' is not known"):
-        rated(tmp_path / "new", "random", "nobody")
-    with pytest.raises(ArenaError, match="a tournament has 2 to 30"):
-        rated(tmp_path / "new", "random")
-    assert not (tmp_path / "new").exists()
-
-
-def test_a_checkpoint_that_has_changed_is_another_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("lowest").mkdir()
-    Path("lowest/weights").write_text("1")
-    rated(tmp_path / "out", "random", "lowest", deals=4)
-    rated(tmp_path / "out", "random", "lowest", deals=4)
-    Path("lowest/weights").write_text("2")
-    with pytest.raises(ArenaError, match="another tournament: contents is"):
-        rated(tmp_path / "out", "random", "lowest", deals=4)
-
-
-def test_the_standings_show_every_table_within_100_columns(finished: Path) -> None:
-    text = shown(rated(finished), print_standings)
-    for title in ("Tournament", "Standings", "rating", "above table", "Points a hand, row less column", "random #2"):
-        assert title in text
-    assert max(map(len, text.splitlines())) <= 100
-
-
-def test_the_tournament_command_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["random", "random", "--players", "3", "--hands", "1", "--deals", "4", "--out", str(tmp_path)]
-    assert tournament_command.main(arguments) == 0
-    assert tournament_command.main(arguments) == 0
-    assert "4 of 4 deals are in" in capsys.readouterr().err
-    assert (tmp_path / "standings.png").read_bytes().startswith(b"\x89PNG")
-    assert tournament_command.main([*arguments, "--seed", "5"]) == 2
-    assert "seed is 0 there, 5 here" in capsys.readouterr().err
