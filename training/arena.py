@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from ohhell_env import kernel
 from ohhell_env.bots.base import Bot
 from ohhell_env.cards import NUM_CARDS
+from ohhell_env.game import illegal_action_text
 from ohhell_env.jit import Int, jit, seed_of, stream_of
 from ohhell_env.rules import Rules, preset
-from ohhell_env.simulator import Simulator, check_seed, game_seeds, illegal_action_text
-from ohhell_env.state import HAND_OVER, MATCH_OVER, NONE
+from ohhell_env.simulator import Simulator, game_seeds
+from ohhell_env.state import HAND_OVER, MATCH_OVER, NONE, check_seed
 
 
 class ArenaError(ValueError):
