@@ -22,6 +22,14 @@ TABLES: dict[str, Rules] = {
 }
 SHORT: dict[str, Rules] = {name: rules for name, rules in TABLES.items() if rules.num_hands < 10}
 
+REWARDS = ["points", "zero_sum", "win"]
+
+
+def started(rules: Rules | None = None, seed: int = 7, **arguments: Any) -> Any:
+    env = ohhell_v0.env(rules, **arguments)
+    env.reset(seed=seed)
+    return env
+
 
 def legal(env: Any) -> list[int]:
     return np.flatnonzero(env.infos[env.agent_selection]["action_mask"]).tolist()
