@@ -175,7 +175,7 @@ def test_damage_is_refused_with_line_and_reason(name: str) -> None:
         read_record(text_of(lines))
 
 
-# What was let through, or failed with another error, when these tests were written.
+# Damage that is let through, or that fails with another error than RecordError.
 FOUND: dict[str, tuple[Callable[[list[Any]], None], str]] = {
     "bids with fractions": (
         lambda lines: set_to(2, "bids", [b + 0.5 for b in lines[1]["bids"]])(lines),
