@@ -26,7 +26,7 @@ from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.limits import MAX_PLAYERS
 from ohhell_env.observation import LAYOUT, OBSERVATION_SIZE, encode
 from ohhell_env.rules import Rules, preset
-from ohhell_env.state import GAME, HAND_OVER, MATCH_OVER, NONE, check_seed, compile_rules, parse_decks
+from ohhell_env.state import GAME, HAND_OVER, MATCH_OVER, NONE, check_seed, compile_rules, own_arrays, parse_decks
 
 STATE_SIZE = MAX_PLAYERS * kernel.FIRST_BID + OBSERVATION_SIZE
 
@@ -108,6 +108,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
     metadata = {"name": "ohhell_v0", "render_modes": ["human", "ansi"], "is_parallelizable": False, "render_fps": 2}
 
     _ready = False  # whether reset() was called
+    _actor: str | None = None  # the agent whose mask and observation are at hand
 
     def __init__(
         self,
@@ -121,6 +122,8 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         super().__init__()  # type: ignore[no-untyped-call]
         if rules is None or isinstance(rules, str):
             rules = preset(rules or "oh_hell", **({} if players is None else {"players": players}))
+        elif not isinstance(rules, Rules):
+            raise ValueError(f"rules={rules!r} is not allowed; use a Rules, the name of a preset, or None")
         elif players not in (None, rules.players):
             raise ValueError(f"players={players} contradicts rules.players={rules.players}; give one of them")
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -150,6 +153,9 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         if name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents"):
             raise AttributeError(f"{name} cannot be accessed before reset")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        self.__dict__.update(own_arrays(attributes))
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         return self.observation_spaces[agent]
@@ -184,6 +190,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             seed = check_seed(seed)
         else:
             seed = int(next_seed(self.games)) if self._ready else secrets.randbits(63)
+        self.games = np.zeros(1, dtype=GAME)  # a new array: views of the match before keep showing that match
         self._decks = decks
         self._past: list[NDArray[np.void]] = []
         self._ready = self._updated = True
@@ -330,7 +337,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
 
     def _end(self, truncated: bool) -> None:
         """Everybody is done; nobody is to act."""
-        self._actor = ""
+        self._actor = None
         self.terminations = dict.fromkeys(self.agents, True)
         self.truncations = dict.fromkeys(self.agents, truncated)
         self._deads_step_first()

@@ -6,6 +6,7 @@ The bit order of the whole project is declared here once: card ``c`` is bit ``c`
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -73,13 +74,21 @@ def parse_cards(cards: str | Iterable[str | int]) -> list[int]:
     Raises:
         ValueError: naming the first entry that is no card.
     """
-    entries: Iterable[str | int] = cards.split() if isinstance(cards, str) else cards
-    numbers = []
-    for entry in entries:
-        number = parse_card(entry) if isinstance(entry, str) else int(entry)
-        card_name(number)  # raises on a number that is no card
-        numbers.append(number)
-    return numbers
+    if not isinstance(cards, Iterable):
+        raise ValueError(f"{cards!r} is no list of cards; give names as in '2C TD AS', or a list of names or numbers")
+    return [_parse_entry(entry) for entry in (cards.split() if isinstance(cards, str) else cards)]
+
+
+def _parse_entry(entry: str | int) -> int:
+    if isinstance(entry, str):
+        return parse_card(entry)
+    try:
+        number = operator.index(entry)
+    except TypeError:
+        number = -1
+    if isinstance(entry, bool) or not 0 <= number < NUM_CARDS:
+        raise ValueError(f"card {entry!r} is not a card number; cards are 0..{NUM_CARDS - 1}")
+    return number
 
 
 def cards_of(mask: int) -> Iterator[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ohhell_env import kernel
@@ -63,6 +64,11 @@ class Trick(NamedTuple):
 
     plays: tuple[tuple[int, int], ...]  # (seat, card)
     winner: int
+
+
+@lru_cache(maxsize=64)
+def _table_of(rules: Rules) -> Any:
+    return compile_rules((rules,))[0]
 
 
 class Game:
@@ -182,7 +188,7 @@ class Game:
         """Points of this hand once it is over; zeros before."""
         if self.phase not in (HAND_OVER, MATCH_OVER):
             return (0.0,) * self.players
-        table = compile_rules((self.rules,))[0]
+        table = _table_of(self.rules)
         return tuple(float(kernel.hand_points(self._game, table, seat)) for seat in range(self.players))
 
     @property
@@ -234,12 +240,18 @@ class Game:
         Raises:
             ValueError: if ``viewer`` is not a seat.
         """
+        self._check_viewer(viewer)
+        return [event for hand in self.hands_so_far for event in hand._hand_events(viewer)]
+
+    @property
+    def hands_so_far(self) -> tuple[Game, ...]:
+        """The match's finished hands, where they were kept, and then this one, unless it is the last of them."""
+        kept = bool(self._past) and self._past[-1]["hand"] == self._game["hand"]
+        return self.past_hands if kept else (*self.past_hands, self)
+
+    def _check_viewer(self, viewer: int | None) -> None:
         if viewer is not None and not 0 <= viewer < self.players:
             raise ValueError(f"viewer={viewer!r} is not a seat; seats are 0..{self.players - 1}")
-        hands = [*self.past_hands, self]
-        if self._past and self.phase == MATCH_OVER:
-            hands.pop()  # the last hand is the last of the past
-        return [event for hand in hands for event in hand._hand_events(viewer)]
 
     def _hand_events(self, viewer: int | None) -> Iterator[Event]:
         cards = tuple(hand if viewer in (None, seat) else None for seat, hand in enumerate(self.dealt))
@@ -260,7 +272,12 @@ class Game:
             yield HandScored(self.points)
 
     def text(self, viewer: int | None = None) -> str:
-        """The table as a card player would write it down; with a viewer, only what that seat sees."""
+        """The table as a card player would write it down; with a viewer, only what that seat sees.
+
+        Raises:
+            ValueError: if ``viewer`` is not a seat.
+        """
+        self._check_viewer(viewer)
         return table_text(self, viewer)
 
     def __str__(self) -> str:
@@ -285,6 +302,9 @@ def action_text(action: int) -> str:
 
 def illegal_action_text(game: Game, action: int) -> str:
     """Why an action is refused and what is allowed instead."""
-    allowed = ", ".join(action_text(one) for one in game.legal_actions) or "nothing: the match is over"
+    if game.player is None:
+        over = "match" if game.phase == MATCH_OVER else "hand"
+        return f"action {action} ({action_text(action)}) is not legal; the {over} is over"
+    allowed = ", ".join(action_text(one) for one in game.legal_actions)
     what = "bids" if game.phase == BID else "plays"
     return f"action {action} ({action_text(action)}) is not legal; player_{game.player} {what} now, allowed: {allowed}"

@@ -24,6 +24,8 @@ from ohhell_env.state import BID, GAME, HAND_OVER, MATCH_OVER, PLAY, check_seed,
 
 FORMAT = "ohhell"
 VERSION = 1
+_HAND_KEYS = ("hand", "size", "dealer", "deal", "turned", "stock", "bids", "tricks")
+_CLAIMS = ("taken", "points", "totals")  # what a finished hand's line says came of it
 Value = TypeVar("Value")
 
 
@@ -33,7 +35,7 @@ class RecordError(ValueError):
 
 def write_record(game: Game) -> str:
     """A match as text, as far as it has been played; from a game whose finished hands were kept."""
-    hands = [*game.past_hands, *([] if game.phase == MATCH_OVER and game.past_hands else [game])]
+    hands = game.hands_so_far
     if hands[0].hand_number != 1:
         raise ValueError(f"the finished hands before hand {game.hand_number} were not kept; record an AEC environment")
     lines: list[dict[str, Any]] = [
@@ -55,7 +57,8 @@ def save_record(game: Game, path: str | Path) -> None:
 
 def load_record(path: str | Path) -> Game:
     """Read a file written by `save_record`; see `read_record`."""
-    return read_record(Path(path).read_text(encoding="utf-8"))
+    data = Path(path).read_bytes()
+    return read_record(_checked(1, "text", lambda: data.decode("utf-8")))
 
 
 def read_record(text: str) -> Game:
@@ -70,14 +73,18 @@ def read_record(text: str) -> Game:
     head = _parse(1, lines[0])
     if head.get("record") != FORMAT or head.get("version") != VERSION:
         raise RecordError(f"line 1: not a record of format {FORMAT!r}, version {VERSION}")
-    rules = _checked(1, "rules", lambda: Rules.from_json(head["rules"]))
+    _check_keys(1, head, ("record", "version", "rules", "seed"))
+    rules = _checked(1, "rules", lambda: _rules(head["rules"]))
     replay = _Replay(rules, _checked(1, "seed", lambda: check_seed(head["seed"])))
     for number, line in enumerate(lines[1:], start=2):
         data = _parse(number, line)
         if "result" in data:
+            _check_keys(number, data, ("result",))
             replay.check_result(number, data["result"])
         else:
             replay.hand(number, data)
+    if replay.game.phase == MATCH_OVER and not replay.ended:
+        raise RecordError(f"line {len(lines)}: the match is over, but its result is missing")
     return replay.game
 
 
@@ -98,6 +105,7 @@ class _Replay:
 
     def hand(self, line: int, data: dict[str, Any]) -> None:
         """Deal and play one hand."""
+        _check_keys(line, data, _HAND_KEYS, _CLAIMS)
         record, table = self.games[0], self.tables[0]
         if self.started and record["phase"] != HAND_OVER and record["phase"] != MATCH_OVER:
             raise RecordError(f"line {line}: another hand begins, but hand {self.game.hand_number} is not finished")
@@ -105,7 +113,7 @@ class _Replay:
         if record["phase"] == MATCH_OVER:
             raise RecordError(f"line {line}: a hand after the match's last, number {self.rules.num_hands}")
         for key, wanted in (("hand", number), ("size", self.rules.hand_sizes[number - 1])):
-            if data.get(key) != wanted:
+            if not _same(data.get(key), wanted):
                 raise RecordError(f"line {line}: {key} is {data.get(key)!r}, but must be {wanted}")
         deck = _checked(line, "deal", lambda: self._deck(data, number))
         decks = np.zeros((number, deck.shape[1]), dtype=np.int8)
@@ -113,7 +121,7 @@ class _Replay:
         if self.started:
             kernel.next_hand(record, table, decks)
         else:
-            kernel.start_match(record, table, decks, self.seed, _checked(line, "dealer", lambda: int(data["dealer"])))
+            kernel.start_match(record, table, decks, self.seed, data["dealer"])
             self.started = True
         for key, value in (("dealer", self.game.dealer), ("turned", _name(self.game.turned))):
             if data.get(key) != value:
@@ -126,7 +134,7 @@ class _Replay:
         size = self.rules.hand_sizes[number - 1]
         if len(hands) != players or any(len(hand) != size for hand in hands):
             raise ValueError(f"{players} hands of {size} cards are needed")
-        dealer = int(data["dealer"])
+        dealer = _whole(data["dealer"])
         if not 0 <= dealer < players:
             raise ValueError(f"dealer {dealer} is not a seat")
         order = [hands[(dealer + 1 + k) % players][trick] for trick in range(size) for k in range(players)]
@@ -136,7 +144,7 @@ class _Replay:
 
     def _moves(self, line: int, data: dict[str, Any]) -> None:
         record, table = self.games[0], self.tables[0]
-        bids = _checked(line, "bids", lambda: [int(bid) for bid in data["bids"]])
+        bids = _checked(line, "bids", lambda: [_whole(bid) for bid in data["bids"]])
         cards = _checked(line, "tricks", lambda: [card for trick in data["tricks"] for card in parse_cards(trick)])
         for what, phase, actions in (
             ("bid", BID, [kernel.FIRST_BID + bid for bid in bids]),
@@ -146,12 +154,17 @@ class _Replay:
                 if record["phase"] != phase or not kernel.is_legal(record, action):
                     raise RecordError(f"line {line}, {what} {k}: {illegal_action_text(self.game, action)}")
                 kernel.apply(record, table, action)
+        game = self.game
+        tricks = _tricks(game)
+        if data["tricks"] != tricks:
+            raise RecordError(f"line {line}: tricks are {data['tricks']!r}, but must be written as {tricks}")
         if record["phase"] != HAND_OVER:
+            if claims := [key for key in _CLAIMS if key in data]:
+                raise RecordError(f"line {line}: {claims[0]} is given, but hand {game.hand_number} is not finished")
             return
         self.past.append(self.games.copy()[0])
-        game = self.game
         for key, value in (("taken", game.taken), ("points", game.points), ("totals", game.scores)):
-            if data.get(key) != list(value):
+            if not _same(data.get(key), list(value)):
                 raise RecordError(f"line {line}: {key} is {data.get(key)!r}, but the cards played give {list(value)}")
         if game.hand_number == self.rules.num_hands:
             kernel.next_hand(record, table, np.zeros((0, 1), dtype=np.int8))
@@ -159,12 +172,15 @@ class _Replay:
     def check_result(self, line: int, result: Any) -> None:
         """The last line must say what the match's cards say."""
         game = self.game
+        if self.ended:
+            raise RecordError(f"line {line}: a second result")
+        self.ended = True
         if game.phase != MATCH_OVER:
             raise RecordError(
                 f"line {line}: a result, but hand {game.hand_number} of {game.num_hands} is the last played"
             )
         wanted = {"totals": list(game.scores), "win_shares": list(game.win_shares)}
-        if result != wanted:
+        if not _same(result, wanted):
             raise RecordError(f"line {line}: the result is {result!r}, but the cards played give {wanted}")
 
 
@@ -189,6 +205,36 @@ def _hand_line(hand: Game) -> dict[str, Any]:
     return line
 
 
+def _tricks(hand: Game) -> list[str]:
+    tricks = [*(trick.plays for trick in hand.tricks), hand.trick]
+    return [_names(card for _, card in plays) for plays in tricks if plays]
+
+
+def _rules(data: Any) -> Rules:
+    rules = Rules.from_json(data)
+    if missing := sorted(set(Rules.__dataclass_fields__) - set(data)):
+        raise ValueError(f"{', '.join(missing)} is missing")
+    return rules
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 10**6:
+        raise ValueError(f"{value!r} is not a whole number that can stand here")
+    return value
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    """Equal as JSON: true is not 1, and what is no number or list of numbers is not equal to any."""
+    return json.dumps(value) == json.dumps(wanted) or (
+        not isinstance(value, (bool, str)) and isinstance(value, type(wanted)) and value == wanted
+    )
+
+
+def _check_keys(line: int, data: dict[str, Any], needed: tuple[str, ...], allowed: tuple[str, ...] = ()) -> None:
+    if unknown := sorted(set(data) - set(needed) - set(allowed)):
+        raise RecordError(f"line {line}: {', '.join(unknown)} is not known; known are {', '.join(needed + allowed)}")
+
+
 def _names(cards: Iterable[int]) -> str:
     return " ".join(card_name(card) for card in cards)
 
@@ -208,6 +254,6 @@ def _checked(line: int, what: str, read: Callable[[], Value]) -> Value:
     """A value read from a line; whatever is wrong with it is reported with the line's number."""
     try:
         return read()
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         missing = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise RecordError(f"line {line}: {what}: {missing}") from error

@@ -132,8 +132,10 @@ class Rules:
         """The table's rules in plain English."""
         sizes = self.hand_sizes
         hands = f"one hand of {sizes[0]}" if len(sizes) == 1 else f"{len(sizes)} hands of {_ramp_text(sizes)}"
+        cards = "card" if set(sizes) == {1} else "cards"
+        pack = self.deck.name if self.deck.name.endswith("cards") else f"{self.deck.name} cards"
         lines = [
-            f"{self.players} players, {self.deck.name} cards, {hands} cards each.",
+            f"{self.players} players, {pack}, {hands} {cards} each.",
             f"player_{self.first_dealer} deals first; the deal moves one seat to the left after every hand.",
             "The card after the deal is turned up and its suit is trump; when the deal uses the whole deck there is "
             "no trump."
@@ -153,16 +155,20 @@ class Rules:
 
     def _scoring_text(self) -> str:
         function = resolve(self.scoring)
-        name = self.scoring if isinstance(self.scoring, str) else getattr(function, "__name__", "custom")
-        doc = (function.__doc__ or "").strip().split("\n")[0]
-        return f"{name}. {doc.split(' (seed')[0].rstrip('.')}."
+        if isinstance(function, TabulatedScoring):
+            return "by a table of points."
+        words = (function.__doc__ or "").strip().split("\n")[0].split(" (seed")[0].rstrip(".")
+        name = getattr(function, "__name__", "<custom>")
+        named = "a function of the table's own" if name.startswith("<") else name
+        return f"{named}. {words}." if words else f"{named}."
 
     def to_json(self) -> dict[str, Any]:
         """The rules as plain data. A scoring that has no name is written out as its table of points."""
         scoring: Any = self.scoring
         if not isinstance(scoring, str):
             scoring = TabulatedScoring.to_json(scoring, self.hand_sizes)
-        deck = "standard" if self.deck == STANDARD_DECK else [card_name(card) for card in self.deck.cards]
+        cards = [card_name(card) for card in self.deck.cards]
+        deck = "standard" if self.deck == STANDARD_DECK else {"name": self.deck.name, "cards": cards}
         ramp = self.ramp if isinstance(self.ramp, str) else list(self.ramp)
         return {
             "players": self.players,
@@ -182,6 +188,8 @@ class Rules:
         Raises:
             ValueError: for an option that is unknown or whose value is not allowed.
         """
+        if not isinstance(data, dict):
+            raise ValueError(f"rules={data!r} is not allowed; use an object with the options")
         options = dict(data)
         unknown = set(options) - set(cls.__dataclass_fields__)
         if unknown:
@@ -191,7 +199,12 @@ class Rules:
         if isinstance(options.get("scoring"), dict):
             options["scoring"] = TabulatedScoring.from_json(options["scoring"])
         deck = options.get("deck", "standard")
-        options["deck"] = STANDARD_DECK if deck == "standard" else Deck.of(deck)
+        if isinstance(deck, dict) and set(deck) == {"name", "cards"}:
+            options["deck"] = Deck.of(deck["cards"], deck["name"])
+        elif deck == "standard":
+            options["deck"] = STANDARD_DECK
+        else:
+            raise ValueError(f"deck={deck!r} is not allowed; use 'standard' or an object with name and cards")
         return cls(**options)
 
 

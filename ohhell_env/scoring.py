@@ -34,7 +34,9 @@ SCORINGS: dict[str, Scoring] = {"exact": exact, "basic": basic}
 
 @dataclass(frozen=True)
 class TabulatedScoring:
-    """A scoring given as data, as a record of a match stores one whose function is not to hand.
+    """Points from a table.
+
+    A record of a match stores a scoring that has no name in this way.
 
     Attributes:
         points: for each hand size the rows ``points[bid][taken]``.
@@ -55,10 +57,14 @@ class TabulatedScoring:
         """
         points = []
         for size, rows in table.items():
+            try:
+                numbers = tuple(tuple(float(p) for p in row) for row in rows)
+            except TypeError:
+                numbers = ()
             length = int(size) + 1
-            if len(rows) != length or any(len(row) != length for row in rows):
+            if len(numbers) != length or any(len(row) != length for row in numbers):
                 raise ValueError(f"scoring table for hands of {size} must have {length} rows of {length} points")
-            points.append((int(size), tuple(tuple(float(p) for p in row) for row in rows)))
+            points.append((int(size), numbers))
         return cls(tuple(points))
 
     @staticmethod

@@ -18,7 +18,7 @@ from ohhell_env.jit import Int, jit, next_state, seed_of, stream_of
 from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.observation import OBSERVATION_SIZE, encode
 from ohhell_env.rules import Rules
-from ohhell_env.state import GAME, HAND_OVER, MATCH_OVER, NONE, check_seed, compile_rules, parse_decks
+from ohhell_env.state import GAME, HAND_OVER, MATCH_OVER, NONE, check_seed, compile_rules, own_arrays, parse_decks
 
 _FIRST_SPREAD = 2  # numbers of a seed's streams from here on seed the games of a simulator
 
@@ -285,6 +285,9 @@ class Simulator:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_pool": None}
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        self.__dict__.update(own_arrays(attributes))
 
     def _start(self, seed: int | ArrayLike) -> None:
         start_games(self.games, self.tables, self._decks, game_seeds(seed, len(self)), self._playouts)

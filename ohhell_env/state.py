@@ -6,7 +6,7 @@ copied by assignment, saved as bytes, and steps the same alone or among a millio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,15 +96,21 @@ def compile_rules(rules: Sequence[Rules]) -> NDArray[np.void]:
     return tables
 
 
-def parse_decks(decks: Sequence[str | Sequence[str | int]], rules: Sequence[Rules]) -> NDArray[np.int8]:
+def parse_decks(decks: Any, rules: Sequence[Rules]) -> NDArray[np.int8]:
     """Given decks as the kernel reads them: (K, 52) int8, the order dealt, NONE beyond a short deck's end.
 
     Raises:
         ValueError: if a deck is not exactly the table's pack, naming the deck and the card.
     """
+    if not isinstance(decks, Iterable) or isinstance(decks, str):
+        raise ValueError(f"deals={decks!r} is not a list of decks")
+    decks = list(decks)
     out = np.full((len(decks), NUM_CARDS), NONE, dtype=np.int8)
     for k, deck in enumerate(decks):
-        cards = parse_cards(deck)
+        try:
+            cards = parse_cards(deck)
+        except ValueError as error:
+            raise ValueError(f"deals[{k}]: {error}") from error
         for one in rules:
             missing, foreign = set(one.deck.cards) - set(cards), set(cards) - set(one.deck.cards)
             if missing or foreign or len(cards) != len(one.deck):
@@ -119,6 +125,11 @@ def parse_decks(decks: Sequence[str | Sequence[str | int]], rules: Sequence[Rule
                 )
         out[k, : len(cards)] = cards
     return out
+
+
+def own_arrays(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Attributes as they come out of a pickle, with arrays of their own: those in foreign buffers cannot be written."""
+    return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in attributes.items()}
 
 
 def check_seed(seed: Any) -> int:

@@ -83,7 +83,6 @@ def test_a_copy_made_before_the_first_reset_is_a_fresh_environment(duplicate: Ca
     assert match(env, 1) == match(twin, 1)
 
 
-@pytest.mark.xfail(strict=True, reason="an environment unpickled from buffers writes into them: games is read-only")
 def test_copies_unpickled_from_the_same_buffers_are_independent() -> None:
     env = started(THREE_HANDS)
     buffers: list[Any] = []

@@ -139,7 +139,6 @@ def test_a_crash_while_saving_leaves_the_old_record(tmp_path: Path, monkeypatch:
     assert fields(load_record(path)) == fields(env.game), "what a crash left behind is in nobody's way"
 
 
-@pytest.mark.xfail(strict=True, raises=UnicodeDecodeError, reason="load_record lets UnicodeDecodeError through")
 def test_a_file_that_is_no_text_is_refused_as_a_record(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     path.write_bytes(b'{"record": "\xff\xfe"}\n')

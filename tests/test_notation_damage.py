@@ -141,7 +141,7 @@ DAMAGE: dict[str, tuple[Callable[[list[Any]], None], str]] = {
     "a trick that is no card": (changed("tricks", 0, "ZZ"), r"line 2: tricks: 'ZZ' is not a card"),
     "play out of turn": (swap_plays, r"line 2, card 1: action \d+ \(play ..\) is not legal; player_1 plays now"),
     "a card too many": (extra("tricks", "2C"), r"line 2, card 7: action 0 \(play 2C\) is not legal"),
-    "a trick too few": (lambda lines: lines[1]["tricks"].pop(), r"line 3: another hand begins, but hand 1 is not"),
+    "a trick too few": (lambda lines: lines[1]["tricks"].pop(), r"line 2: taken is given, but hand 1 is not finished"),
     "wrong tricks taken": (set_to(2, "taken", [2, 2, 2]), r"line 2: taken is \[2, 2, 2\], but the cards played give"),
     "taken missing": (without(2, "taken"), r"line 2: taken is None, but the cards played give"),
     "wrong points": (set_to(2, "points", [9, 9, 9]), r"line 2: points is \[9, 9, 9\], but the cards played give"),
@@ -187,7 +187,7 @@ FOUND: dict[str, tuple[Callable[[list[Any]], None], str]] = {
     ),
     "bids in strings": (lambda lines: set_to(2, "bids", list(map(str, lines[1]["bids"])))(lines), r"line 2: bids"),
     "infinite bid": (changed("bids", 0, float("inf")), r"line 2: bids"),
-    "bid of thirty digits": (changed("bids", 0, 10**30), r"line 2, bid 1"),
+    "bid of thirty digits": (changed("bids", 0, 10**30), r"line 2: bids"),
     "infinite dealer": (set_to(2, "dealer", float("inf")), r"line 2: de"),
     "infinite card": (set_to(2, "deal", [[float("inf")] * 2] * 3), r"line 2: deal"),
     "rules in an empty list": (set_to(1, "rules", []), r"line 1: rules"),
@@ -208,7 +208,6 @@ FOUND: dict[str, tuple[Callable[[list[Any]], None], str]] = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="accepted, or fails with another error than RecordError")
 @pytest.mark.parametrize("name", FOUND)
 def test_damage_that_slipped_through_is_refused_with_line_and_reason(name: str) -> None:
     damage, message = FOUND[name]
@@ -218,7 +217,6 @@ def test_damage_that_slipped_through_is_refused_with_line_and_reason(name: str) 
         read_record(text_of(lines))
 
 
-@pytest.mark.xfail(strict=True, reason="says that the match is over, and that it is player_None's turn")
 def test_a_card_too_many_is_refused_because_the_hand_is_over() -> None:
     lines = sample()
     lines[1]["tricks"].append("2C")
@@ -226,7 +224,6 @@ def test_a_card_too_many_is_refused_because_the_hand_is_over() -> None:
         read_record(text_of(lines))
 
 
-@pytest.mark.xfail(strict=True, reason="a record that ends with a finished hand is read as having that hand twice")
 def test_a_record_that_ends_with_a_finished_hand_reads_back() -> None:
     text = text_of(sample()[:2])
     game = read_record(text)
@@ -234,7 +231,6 @@ def test_a_record_that_ends_with_a_finished_hand_reads_back() -> None:
     assert sum(type(event).__name__ == "HandDealt" for event in game.events()) == 1
 
 
-@pytest.mark.xfail(strict=True, raises=RecursionError, reason="deeply nested JSON raises RecursionError")
 def test_a_nest_of_brackets_is_refused() -> None:
     with pytest.raises(RecordError, match="line 1: JSON"):
         read_record("[" * 100_000)
@@ -303,7 +299,6 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from places(value[key])
 
 
-@pytest.mark.xfail(strict=True, raises=OverflowError, reason="OverflowError from dealers and bids; fractions accepted")
 def test_a_record_with_any_one_value_replaced_is_refused_or_read_as_what_it_now_says() -> None:
     lines = sample()
     for holder, key in places(lines):
