@@ -1,0 +1,163 @@
+"""Writing what a run leaves behind: its state, to go on from, and checkpoints, to play with. No pickle anywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as tensor_bytes
+
+from ohhell_env.bots.policy import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS
+from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.observation import LAYOUT_HASH
+from training.config import Config
+
+STATE = "latest.safetensors"
+_MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+
+
+@dataclass
+class Counters:
+    """How far a run is.
+
+    Attributes:
+        iteration: iterations done.
+        steps: gradient steps done.
+        decisions: decisions trained on.
+        hands: hands played.
+        cpu_seconds: processor time used.
+    """
+
+    iteration: int = 0
+    steps: int = 0
+    decisions: int = 0
+    hands: int = 0
+    cpu_seconds: float = 0.0
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace a file so that a reader, or a run killed meanwhile, finds the old one or the new one."""
+    temporary = path.with_name(path.name + ".partial")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def save_state(
+    folder: Path,
+    network: PolicyNetwork,
+    average: PolicyNetwork,
+    optimiser: torch.optim.Optimizer,
+    counters: Counters,
+) -> None:
+    """Write everything that the next iteration depends on, in one file; the counters are its metadata."""
+    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
+    tensors |= {f"average.{name}": tensor for name, tensor in average.state_dict().items()}
+    for name, parameter in network.named_parameters():
+        for moment in _MOMENTS:
+            if parameter in optimiser.state:
+                tensors[f"{moment}.{name}"] = optimiser.state[parameter][moment]
+    write_atomically(folder / STATE, tensor_bytes(tensors, metadata={"counters": json.dumps(vars(counters))}))
+
+
+def load_state(
+    folder: Path, network: PolicyNetwork, average: PolicyNetwork, optimiser: torch.optim.Optimizer
+) -> Counters:
+    """The inverse of `save_state`.
+
+    Raises:
+        ValueError: if the file is damaged or is no state of such a run.
+    """
+    path = folder / STATE
+    try:
+        with safe_open(path, framework="pt") as file:
+            counters = Counters(**json.loads((file.metadata() or {})["counters"]))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        for part, module in (("network.", network), ("average.", average)):
+            module.load_state_dict({k.removeprefix(part): v for k, v in tensors.items() if k.startswith(part)})
+        for name, parameter in network.named_parameters():
+            if f"step.{name}" in tensors:
+                optimiser.state[parameter] = {moment: tensors[f"{moment}.{name}"] for moment in _MOMENTS}
+    except (SafetensorError, KeyError, TypeError, RuntimeError) as error:
+        raise ValueError(f"{path} is not the state of this run, or is damaged: {error}") from None
+    return counters
+
+
+def commit() -> str:
+    """The checkout's commit, with a + where files differ from it; "unknown" outside a checkout."""
+    git = ("git", "-C", str(Path(__file__).parent))
+    try:
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+        changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head + ("+" if changed.stdout.strip() else "")
+
+
+def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counters: Counters) -> None:
+    """Write a checkpoint folder that `load_policy` reads: weights, meta.json, model card."""
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = tensor_bytes({name: tensor.contiguous() for name, tensor in network.state_dict().items()})
+    meta = {
+        "format": FORMAT,
+        "environment": ENVIRONMENT,
+        "observation_layout": LAYOUT_HASH,
+        "network": network.describe(),
+        "weights_sha256": hashlib.sha256(weights).hexdigest(),
+        "decisions": counters.decisions,
+        "hands": counters.hands,
+        "cpu_hours": round(counters.cpu_seconds / 3600, 3),
+        "seed": config.seed,
+        "commit": commit(),
+        "config": config.to_json(),
+    }
+    write_atomically(folder / WEIGHTS, weights)
+    write_atomically(folder / META, (json.dumps(meta, indent=2) + "\n").encode())
+    write_atomically(folder / CARD, model_card(folder.name, meta).encode())
+
+
+def model_card(name: str, meta: dict[str, Any]) -> str:
+    """The checkpoint's README.md."""
+    config = Config.from_json(meta["config"])
+    defaults = Config()
+    options = " ".join(
+        f"--{key.replace('_', '-')} {' '.join(map(str, value)) if isinstance(value, list) else value}"
+        for key, value in meta["config"].items()
+        if value != defaults.to_json()[key] and key != "run"
+    )
+    players = sorted(set(config.players))
+    largest = f"up to {config.max_hand_size} cards" if config.max_hand_size else "of every size"
+    return "\n".join(
+        [
+            f"# {name}",
+            "",
+            f"A perceptron of {meta['network']['depth']} layers of {meta['network']['width']} units, trained by "
+            f"self-play ({config.learner}) on single hands for their points.",
+            "",
+            "| | |",
+            "| --- | --- |",
+            f"| environment | {meta['environment']}, observation layout `{meta['observation_layout']}` |",
+            f"| tables | {players[0]} to {players[-1]} players, hands {largest}, bids sealed at {config.sealed:.0%} "
+            f"of the tables and open at the others, hook on at {config.hook:.0%} |",
+            f"| trained on | {meta['decisions']:,} decisions of {meta['hands']:,} hands |",
+            f"| processor time | {meta['cpu_hours']:.2f} hours |",
+            f"| seed | {meta['seed']} |",
+            f"| commit | `{meta['commit']}` |",
+            "",
+            "Trained by:",
+            "",
+            f"    python -m training.train --run runs/{name} {options}".rstrip(),
+            "",
+            "It plays for the points of the hand; the score of the match is not among its inputs.",
+            "",
+        ]
+    )

@@ -1,0 +1,190 @@
+"""A training run's options: every default sensible, every value checked before anything starts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ohhell_env.bots.policy_input import HAND_SECTIONS, input_sources
+from ohhell_env.cards import STANDARD_DECK, Deck
+from ohhell_env.limits import MAX_PLAYERS, MIN_PLAYERS
+from ohhell_env.rules import Rules
+from training.network import BLOCK
+
+# Options that a resumed run may change: how long, how fast, how often it is looked at.
+RESUMABLE = frozenset({"run", "decisions", "threads", "save_minutes", "eval_minutes", "eval_deals", "eval_opponent"})
+
+
+@dataclass(frozen=True)
+class Config:
+    """A training run.
+
+    Attributes:
+        run: the run's folder; if it holds a run, that run goes on.
+        decisions: decisions with a choice to train on, all seats together; the run's length.
+        seed: everything random in the run follows from it.
+        threads: of the processor, for the network.
+        learner: "dmc", Deep Monte Carlo: each action's value is regressed to the hand's return.
+        width: units of a hidden layer, a multiple of 64.
+        depth: hidden layers.
+        sections: sections of the observation that the network is fed.
+        init_from: checkpoint (name or folder) whose weights the run starts from.
+        players: player counts at the tables, each as often as it stands here.
+        max_hand_size: largest hand in cards, where the deck allows it; 0 for no limit.
+        large_hands: how much more often the largest hand is dealt than a hand of no cards would be: 0 for all alike.
+        sealed: share of the tables where bids are sealed; they are open at the others.
+        hook: share of the tables where the dealer may not make the bids fit.
+        deck: cards of the pack, as "AC KC ..."; all 52 when empty.
+        hands: hands played in an iteration, all at once, before the network learns from them.
+        epsilon: share of decisions that are random, at the start.
+        final_epsilon: the same at the end; in between it falls in proportion to the decisions done.
+        temperature: above 0, actions are drawn with probability proportional to exp(value / temperature).
+        relabel: suits are renamed at random, or in the order of play, before the network sees them.
+        batch: decisions in a gradient step.
+        passes: how often each decision is learned from.
+        lr: Adam's learning rate at the start.
+        final_lr: the same at the end; in between it falls along a half cosine.
+        warmup: gradient steps over which the learning rate rises from 0.
+        max_gradient: gradients of a greater norm are scaled down to it.
+        ema: decay, a gradient step, of the average of the weights that evaluation and checkpoints use.
+        save_minutes: time between writes of the run's state.
+        eval_minutes: time between evaluations on fixed deals; 0 for none.
+        eval_deals: deals for each table of an evaluation.
+        eval_opponent: the player at all other seats, as a spec string.
+
+    Raises:
+        ValueError: naming the option, its value and what is allowed.
+    """
+
+    run: Path = Path("runs/dmc")
+    decisions: int = 300_000_000
+    seed: int = 1
+    threads: int = 1
+    learner: Literal["dmc"] = "dmc"
+    width: int = 512
+    depth: int = 3
+    sections: tuple[str, ...] = HAND_SECTIONS
+    init_from: str = ""
+    players: tuple[int, ...] = (3, 4, 4, 5, 5, 6, 6, 7, 7)
+    max_hand_size: int = 0
+    large_hands: float = 1.0
+    sealed: float = 0.5
+    hook: float = 0.75
+    deck: str = ""
+    hands: int = 4096
+    epsilon: float = 0.05
+    final_epsilon: float = 0.01
+    temperature: float = 0.0
+    relabel: Literal["random", "canonical"] = "random"
+    batch: int = 4096
+    passes: int = 1
+    lr: float = 1e-3
+    final_lr: float = 5e-5
+    warmup: int = 100
+    max_gradient: float = 1.0
+    ema: float = 0.999
+    save_minutes: float = 5.0
+    eval_minutes: float = 10.0
+    eval_deals: int = 100
+    eval_opponent: str = "random"
+
+    def __post_init__(self) -> None:
+        for option, low, high in (
+            ("decisions", 1, 10**13),
+            ("seed", 0, 2**63 - 1),
+            ("threads", 1, 1024),
+            ("width", 1, 65536),
+            ("depth", 1, 64),
+            ("max_hand_size", 0, 52),
+            ("large_hands", 0, 100),
+            ("sealed", 0, 1),
+            ("hook", 0, 1),
+            ("hands", 1, 10**6),
+            ("epsilon", 0, 1),
+            ("final_epsilon", 0, self.epsilon),
+            ("temperature", 0, 1000),
+            ("batch", 1, 10**6),
+            ("passes", 1, 100),
+            ("lr", 1e-9, 1),
+            ("final_lr", 0, self.lr),
+            ("warmup", 0, 10**9),
+            ("max_gradient", 1e-9, 1e9),
+            ("ema", 0, 0.999999),
+            ("save_minutes", 0, 10**6),
+            ("eval_minutes", 0, 10**6),
+            ("eval_deals", 1, 10**6),
+        ):
+            value = getattr(self, option)
+            if not low <= value <= high:
+                raise ValueError(f"{option}={value!r} is not allowed; use {low} to {high}")
+        if self.width % BLOCK:
+            raise ValueError(f"width={self.width!r} is not allowed; use a multiple of {BLOCK}")
+        if not self.players or any(not MIN_PLAYERS <= p <= MAX_PLAYERS for p in self.players):
+            raise ValueError(
+                f"players={self.players!r} is not allowed; use numbers from {MIN_PLAYERS} to {MAX_PLAYERS}"
+            )
+        if self.epsilon == 0 and self.temperature == 0:
+            raise ValueError("epsilon=0 and temperature=0: nothing would ever be tried; set one of them above 0")
+        input_sources(self.sections)
+        self.tables()
+
+    @property
+    def pack(self) -> Deck:
+        """The cards in play."""
+        return Deck.of(self.deck) if self.deck else STANDARD_DECK
+
+    def tables(self) -> tuple[list[Rules], list[float]]:
+        """The tables of the run, each a match of one hand, and how often each is drawn; the shares add up to 1."""
+        rules, shares = [], []
+        for players in sorted(set(self.players)):
+            peak = Rules(players=players, deck=self.pack).peak
+            largest = min(peak, self.max_hand_size or peak)
+            sizes = [1 + self.large_hands * size / largest for size in range(1, largest + 1)]
+            for size, weight in enumerate(sizes, 1):
+                for bids, bids_share in (("sealed", self.sealed), ("open", 1 - self.sealed)):
+                    for hook, hook_share in ((True, self.hook), (False, 1 - self.hook)):
+                        share = self.players.count(players) / len(self.players) * weight / sum(sizes)
+                        if bids_share * hook_share > 0:
+                            rules.append(Rules(players, (size,), hook=hook, bids=bids, deck=self.pack))
+                            shares.append(share * bids_share * hook_share)
+        return rules, shares
+
+    def to_json(self) -> dict[str, Any]:
+        """The options as plain data."""
+        return {**dataclasses.asdict(self), "run": str(self.run)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Config:
+        """The inverse of `to_json`.
+
+        Raises:
+            ValueError: for an option that is unknown or whose value is not allowed.
+        """
+        known = {field.name for field in dataclasses.fields(cls)}
+        if unknown := sorted(set(data) - known):
+            raise ValueError(f"unknown options {', '.join(unknown)}; a run has {', '.join(sorted(known))}")
+        options: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
+        }
+        options["run"] = Path(options.get("run", cls.run))
+        return cls(**options)
+
+
+def check_resumable(config: Config, folder: Path) -> None:
+    """Refuse to go on with a run under options that would make it another run.
+
+    Raises:
+        ValueError: naming each option that differs, with both values.
+    """
+    before = Config.from_json(json.loads((folder / "config.json").read_text()))
+    names = (field.name for field in dataclasses.fields(Config))
+    changed = [
+        f"{name} {getattr(before, name)!r} -> {getattr(config, name)!r}"
+        for name in names
+        if name not in RESUMABLE and getattr(before, name) != getattr(config, name)
+    ]
+    if changed:
+        raise ValueError(f"{folder} holds a run with other options: {'; '.join(changed)}. Use those, or another --run")

@@ -1,0 +1,71 @@
+"""Losses and the gradient step, as plain functions."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from training.config import Config
+
+
+def dmc_loss(values: Tensor, actions: Tensor, returns: Tensor) -> Tensor:
+    """Mean squared error of the values of the actions taken: the loss of Deep Monte Carlo (Zha et al. 2021).
+
+    Args:
+        values: (B, A) float, the network's output.
+        actions: (B,) int64, relabelled actions.
+        returns: (B,) float, what the hand brought.
+    """
+    taken = values.gather(1, actions[:, None])[:, 0]  # (B,)
+    return (taken - returns).square().mean()
+
+
+def explained_variance(mean_squared_error: float, returns: Tensor) -> float:
+    """The share of the returns' variance that the values account for; 0 where there is no variance."""
+    variance = float(returns.var(unbiased=False))
+    return 1 - mean_squared_error / variance if variance > 0 else 0.0
+
+
+def learning_rate(config: Config, step: int, progress: float) -> float:
+    """A linear rise over ``warmup`` gradient steps, and a half cosine from ``lr`` to ``final_lr`` over the run.
+
+    Args:
+        config: the run's options.
+        step: gradient steps done.
+        progress: share of the run's decisions done, 0..1.
+    """
+    cosine = config.final_lr + (config.lr - config.final_lr) * (1 + math.cos(math.pi * min(progress, 1.0))) / 2
+    return cosine * min(1.0, (step + 1) / (config.warmup + 1))
+
+
+def exploration(config: Config, progress: float) -> float:
+    """The share of random decisions."""
+    return config.epsilon + (config.final_epsilon - config.epsilon) * min(progress, 1.0)
+
+
+@torch.no_grad()
+def average_weights(average: nn.Module, network: nn.Module, decay: float, step: int) -> None:
+    """Move the average of the weights towards the weights; faster in the first steps, as an average of few must."""
+    weight = 1 - min(decay, (step + 1) / (step + 10))
+    torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), weight)
+
+
+def gradient_step(
+    network: nn.Module, optimiser: torch.optim.Optimizer, batch: tuple[Tensor, Tensor, Tensor], max_gradient: float
+) -> float:
+    """One step on a batch of (inputs, actions, returns); the loss before the step.
+
+    Raises:
+        FloatingPointError: if the loss or the gradient is not a finite number; the weights are then unchanged.
+    """
+    inputs, actions, returns = batch
+    optimiser.zero_grad()
+    loss = dmc_loss(network(inputs), actions, returns)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(network.parameters(), max_gradient)
+    if not torch.isfinite(loss) or not torch.isfinite(norm):
+        raise FloatingPointError(f"loss {float(loss)}, gradient norm {float(norm)}")
+    optimiser.step()
+    return loss.item()

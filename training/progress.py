@@ -1,0 +1,91 @@
+"""A run's figures: a line on the terminal, a row of progress.csv and TensorBoard's curves, all the same."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+from rich.console import Console
+from torch.utils.tensorboard import SummaryWriter
+
+# Column of the terminal's line -> (figure, format). The CSV and TensorBoard have every figure.
+_LINE = {
+    "decisions": ("decisions", "{:>13,.0f}"),
+    "per s": ("decisions_per_s", "{:>8,.0f}"),
+    "left": ("hours_left", "{:>6.1f}h"),
+    "points": ("points_a_hand", "{:>7.3f}"),
+    "made": ("bids_made", "{:>6.1%}"),
+    "loss": ("loss", "{:>7.4f}"),
+    "expl. var.": ("explained_variance", "{:>10.3f}"),
+    "epsilon": ("epsilon", "{:>8.4f}"),
+    "lr": ("lr", "{:>9.2e}"),
+}
+_HEADER_EVERY = 25
+
+
+class Progress:
+    """Writes figures as they come.
+
+    Args:
+        folder: the run's folder.
+        iteration: iterations done; later rows, of work that was lost, are dropped.
+        console: the terminal.
+    """
+
+    def __init__(self, folder: Path, iteration: int, console: Console) -> None:
+        self.console = console
+        self._path = folder / "progress.csv"
+        self._rows = [row for row in self._read() if int(row["iteration"]) <= iteration]
+        self._board = SummaryWriter(str(folder / "tb"), purge_step=iteration + 1)
+        self._lines = 0
+        self._rewrite()
+
+    def _read(self) -> list[dict[str, str]]:
+        if not self._path.exists():
+            return []
+        with self._path.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        return [row for row in rows if None not in row.values()]  # a row cut short by a kill
+
+    def _rewrite(self) -> None:
+        self._fields = list(self._rows[0]) if self._rows else []
+        with self._path.open("w", newline="") as file:
+            if self._fields:
+                writer = csv.DictWriter(file, self._fields)
+                writer.writeheader()
+                writer.writerows(self._rows)
+        self._rows = []
+
+    def report(self, iteration: int, figures: dict[str, float]) -> None:
+        """Figures of an iteration; the same names each time."""
+        row = {"iteration": iteration, **{name: f"{value:.6g}" for name, value in figures.items()}}
+        row["decisions"] = str(int(figures["decisions"]))
+        new = not self._fields
+        self._fields = self._fields or list(row)
+        with self._path.open("a", newline="") as file:
+            writer = csv.DictWriter(file, self._fields)
+            if new:
+                writer.writeheader()
+            writer.writerow(row)
+        for name, value in figures.items():
+            if not math.isnan(value):
+                self._board.add_scalar(name, value, iteration)
+        if self._lines % _HEADER_EVERY == 0:
+            widths = [len(form.format(0)) for _, form in _LINE.values()]
+            self.console.print("[bold]" + " ".join(f"{name:>{n}}" for name, n in zip(_LINE, widths, strict=True)))
+        self._lines += 1
+        self.console.print(
+            " ".join(form.format(figures[name]) for name, form in _LINE.values()), highlight=False, soft_wrap=True
+        )
+
+    def evaluated(self, iteration: int, opponent: str, results: dict[str, float]) -> None:
+        """Points more than the others a hand, by table, in an evaluation."""
+        for table, points in results.items():
+            self._board.add_scalar(f"against {opponent}/{table}", points, iteration)
+        text = "  ".join(f"{table} {points:+.2f}" for table, points in results.items())
+        self.console.print(f"[green]against {opponent}, points a hand more than the others:[/] {text}", soft_wrap=True)
+
+    def close(self) -> None:
+        """Flush the curves."""
+        self._board.close()

@@ -1,0 +1,237 @@
+"""Collection: many hands at once, every seat played by the network, every real decision kept with what it brought."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from ohhell_env import kernel
+from ohhell_env.bots.policy_input import (
+    LABELS,
+    best_action,
+    canonical_relabelling,
+    input_sources,
+    random_relabelling,
+    sampled_action,
+    uniform,
+    write_input,
+)
+from ohhell_env.jit import Int, jit, lowest, next_state, stream_of
+from ohhell_env.limits import MAX_PLAYERS
+from ohhell_env.observation import OBSERVATION_SIZE
+from ohhell_env.simulator import Simulator
+from ohhell_env.state import HAND_OVER
+from training.config import Config
+
+RETURN_SCALE = 10.0  # points in a unit of return
+_EXPLORATION = 2  # number of a match's random stream that decides explorations and relabellings
+
+
+class Experience(NamedTuple):
+    """The decisions of some finished hands, in the order taken; those with a single legal action are not among them.
+
+    Attributes:
+        inputs: (N, D) int8, what the network saw.
+        actions: (N,) int64, the action taken, under the relabelled suits.
+        returns: (N,) float32, the seat's points for the hand less the mean of the others', in tens.
+        hand: (N,) int64, which hand of the iteration.
+        seat: (N,) int64, the seat that decided.
+        points: mean points a seat and hand.
+        bids_made: share of bids made exactly.
+        decisions: all decisions, forced ones too.
+    """
+
+    inputs: NDArray[np.int8]
+    actions: NDArray[np.int64]
+    returns: NDArray[np.float32]
+    hand: NDArray[np.int64]
+    seat: NDArray[np.int64]
+    points: float
+    bids_made: float
+    decisions: int
+
+
+@jit
+def play_on(game: Any, table: Any) -> Int:
+    """Take the forced actions, up to the next real decision or the hand's end; how many they were."""
+    forced = 0
+    while game["phase"] != HAND_OVER and game["legal"] & (game["legal"] - 1) == 0:
+        kernel.apply(game, table, kernel.action_of(game, lowest(game["legal"])))
+        forced += 1
+    return forced
+
+
+@jit
+def start_hands(games: Any, streams: Any, number: Int) -> None:
+    """The random stream of each hand's explorations, from its match's seed."""
+    for i in range(games.shape[0]):
+        streams[i] = stream_of(games[i]["seed"], number)
+
+
+@jit
+def show_decisions(
+    games: Any,
+    tables: Any,
+    active: Any,
+    streams: Any,
+    canonical: bool,
+    sources: Any,
+    observation: Any,
+    inputs: Any,
+    hand: Any,
+    seat: Any,
+    relabellings: Any,
+    start: Int,
+) -> Int:
+    """Write the next decision of each active hand from row ``start`` on; finished hands leave ``active``.
+
+    Returns:
+        How many decisions there are; ``active[:that]`` are their hands.
+    """
+    row = np.int64(start)
+    for k in range(active.shape[0]):
+        i = active[k]
+        game = games[i]
+        table = tables[game["table"]]
+        play_on(game, table)
+        if game["phase"] != HAND_OVER:
+            if canonical:
+                relabellings[row] = canonical_relabelling(game, table, game["player"])
+            else:
+                streams[i] = next_state(streams[i])
+                relabellings[row] = random_relabelling(game["trump"], streams[i])
+            write_input(game, table, game["player"], relabellings[row], sources, observation, inputs, row)
+            hand[row] = i
+            seat[row] = game["player"]
+            active[row - start] = i
+            row += 1
+    return row - start
+
+
+@jit
+def take_decisions(
+    games: Any,
+    tables: Any,
+    values: Any,
+    streams: Any,
+    epsilon: float,
+    temperature: float,
+    hand: Any,
+    relabellings: Any,
+    actions: Any,
+    start: Int,
+) -> None:
+    """Choose by the values of each decision from row ``start`` on, explore, and act."""
+    for j in range(values.shape[0]):
+        row = start + j
+        i = hand[row]
+        game = games[i]
+        stream = next_state(streams[i])
+        explore = uniform(stream) < epsilon
+        stream = next_state(stream)
+        if explore:
+            action = kernel.random_action(game, stream)
+        elif temperature > 0:
+            action = sampled_action(game, values, j, relabellings[row], temperature, stream)
+        else:
+            action = best_action(game, values, j, relabellings[row])
+        streams[i] = stream
+        actions[row] = LABELS[relabellings[row], action]
+        kernel.apply(game, tables[game["table"]], action)
+
+
+@jit
+def score_hands(games: Any, tables: Any, points: Any) -> Int:
+    """Each seat's points for its finished hand: (H, MAX_PLAYERS); how many bids were made."""
+    made = 0
+    for i in range(games.shape[0]):
+        game = games[i]
+        table = tables[game["table"]]
+        for seat in range(table["players"]):
+            points[i, seat] = kernel.hand_points(game, table, seat)
+            made += game["bids"][seat] == game["taken"][seat]
+    return made
+
+
+class Collector:
+    """Plays iterations of hands on the run's mixture of tables.
+
+    An iteration depends on the run's seed, its number and the network alone: nothing of it need be saved.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        rules, self.shares = config.tables()
+        self._simulator = Simulator(rules, config.hands, seed=0, observe=False)
+        self._sources = input_sources(config.sections)
+        longest = max(one.players * (one.hand_sizes[0] + 1) for one in rules)
+        capacity = config.hands * longest
+        self._inputs = np.empty((capacity, self._sources.shape[1]), dtype=np.int8)
+        self._hand, self._seat, self._relabellings, self._actions = np.empty((4, capacity), dtype=np.int64)
+        self._scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
+
+    def start(self, iteration: int) -> Simulator:
+        """The iteration's hands as they are dealt."""
+        random = np.random.default_rng((self.config.seed, iteration))
+        simulator = self._simulator
+        simulator.games["table"] = random.choice(len(self.shares), len(simulator), p=self.shares)
+        simulator.reset(int(random.integers(2**63)))
+        return simulator
+
+    @torch.no_grad()
+    def collect(self, network: nn.Module, iteration: int, epsilon: float) -> Experience:
+        """Play the iteration's hands to their ends. The arrays returned are valid until the next call."""
+        simulator = self.start(iteration)
+        games, tables = simulator.games, simulator.tables
+        streams = np.empty(len(games), dtype=np.uint64)
+        start_hands(games, streams, _EXPLORATION)
+        active = np.arange(len(games))
+        start = 0
+        while True:
+            count = show_decisions(
+                games, tables, active, streams, self.config.relabel == "canonical", self._sources, self._scratch,
+                self._inputs, self._hand, self._seat, self._relabellings, start,
+            )  # fmt: skip
+            if count == 0:
+                break
+            active = active[:count]
+            values = network(torch.from_numpy(self._inputs[start : start + count])).numpy()  # (count, A)
+            take_decisions(
+                games, tables, values, streams, epsilon, self.config.temperature,
+                self._hand, self._relabellings, self._actions, start,
+            )  # fmt: skip
+            start += count
+        return self._experience(start)
+
+    def _experience(self, count: int) -> Experience:
+        games, tables = self._simulator.games, self._simulator.tables
+        points = np.zeros((len(games), MAX_PLAYERS))
+        made = score_hands(games, tables, points)
+        players = tables["players"][games["table"]]
+        returns = relative_points(points, players)
+        hand, seat = self._hand[:count], self._seat[:count]
+        return Experience(
+            self._inputs[:count],
+            self._actions[:count],
+            (returns[hand, seat] / RETURN_SCALE).astype(np.float32),
+            hand,
+            seat,
+            float(points.sum() / players.sum()),
+            float(made / players.sum()),
+            int((players * (1 + games["hand_size"])).sum()),
+        )
+
+
+def relative_points(points: NDArray[np.float64], players: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Each seat's points less the mean of the others' at its table; nonsense for absent seats.
+
+    Args:
+        points: (H, MAX_PLAYERS), 0 for absent seats.
+        players: (H,) at each table.
+    """
+    others = points.sum(axis=1, keepdims=True) - points  # (H, S)
+    return points - others / (players[:, None] - 1)
