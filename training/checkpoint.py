@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -92,6 +93,7 @@ def load_state(
     return counters
 
 
+@functools.cache
 def commit() -> str:
     """The checkout's commit, with a + where files differ from it; "unknown" outside a checkout."""
     git = ("git", "-C", str(Path(__file__).parent))

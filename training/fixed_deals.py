@@ -22,16 +22,14 @@ def make_player(spec: str) -> Bot:
     """The bot that a spec string names.
 
     Raises:
-        ValueError: if it names none.
+        ValueError, FileNotFoundError: if it names none.
     """
     if importlib.util.find_spec("ohhell_env.bots.spec"):
         bot: Bot = import_module("ohhell_env.bots.spec").make_bot(spec)
         return bot
     if spec == "random":
         return RandomBot()
-    if spec.startswith("policy:"):
-        return load_policy(spec.removeprefix("policy:"))
-    raise ValueError(f"eval_opponent={spec!r} is not known; use 'random' or 'policy:NAME'")
+    return load_policy(spec)
 
 
 def evaluate(candidate: Bot, opponent: Bot, deals: int) -> dict[str, float]:

@@ -66,6 +66,6 @@ def gradient_step(
     loss.backward()
     norm = nn.utils.clip_grad_norm_(network.parameters(), max_gradient)
     if not torch.isfinite(loss) or not torch.isfinite(norm):
-        raise FloatingPointError(f"loss {float(loss)}, gradient norm {float(norm)}")
+        raise FloatingPointError(f"loss {loss.item()}, gradient norm {norm.item()}")
     optimiser.step()
     return loss.item()

@@ -85,6 +85,13 @@ class PolicyBot(Bot):
         self.meta = meta or {}
         self._sources = input_sources(network.sections)
 
+    @classmethod
+    def load(cls, name_or_path: str | Path, seed: int = 0, temperature: float = 0.0) -> PolicyBot:
+        """As `load_policy`."""
+        folder = find_checkpoint(name_or_path)
+        network, meta = load_checkpoint(folder)
+        return cls(network, seed, temperature, folder.name, meta)
+
     def values(self, views: NDArray[np.void], tables: NDArray[np.void]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The network's values for each view, (N, NUM_ACTIONS) float32 by relabelled action, and the relabellings."""
         inputs = np.empty((len(views), self.network.num_inputs), dtype=np.int8)
@@ -102,15 +109,13 @@ class PolicyBot(Bot):
 
 
 def load_policy(name_or_path: str | Path, seed: int = 0, temperature: float = 0.0) -> PolicyBot:
-    """A player from a shipped checkpoint's name or a checkpoint folder's path.
+    """A player from a shipped checkpoint's name ("NAME" or "checkpoints/NAME") or a checkpoint folder's path.
 
     Raises:
         FileNotFoundError: if there is no such checkpoint; the message names those there are.
         ValueError: if it was made for another observation, or its files are damaged or not a checkpoint's.
     """
-    folder = find_checkpoint(name_or_path)
-    network, meta = load_checkpoint(folder)
-    return PolicyBot(network, seed, temperature, folder.name, meta)
+    return PolicyBot.load(name_or_path, seed, temperature)
 
 
 def shipped_checkpoints() -> dict[str, Path]:
@@ -125,8 +130,9 @@ def find_checkpoint(name_or_path: str | Path) -> Path:
         FileNotFoundError: if there is neither.
     """
     shipped = shipped_checkpoints()
-    if str(name_or_path) in shipped:
-        return shipped[str(name_or_path)]
+    name = str(name_or_path).removeprefix("checkpoints/")
+    if name in shipped:
+        return shipped[name]
     folder = Path(name_or_path)
     if not (folder / META).is_file():
         names = ", ".join(shipped) or "none"

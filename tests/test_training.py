@@ -1,0 +1,425 @@
+"""Self-play training: symmetry of suits, what is collected, the gradient, runs that are killed, checkpoints."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+from safetensors.torch import load_file, save_file
+
+from ohhell_env.bots.base import look
+from ohhell_env.bots.policy import META, WEIGHTS, PolicyBot, load_policy
+from ohhell_env.bots.policy_input import LABELS, NUM_RELABELLINGS, PERMUTATIONS, relabelled_observation
+from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.bots.random import RandomBot
+from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, cards_of, mask_of
+from ohhell_env.rules import Rules
+from ohhell_env.simulator import Simulator
+from ohhell_env.state import GAME, NONE
+from training.checkpoint import STATE, Counters, save_checkpoint
+from training.config import Config
+from training.fixed_deals import one_against_rest
+from training.learner import average_weights, dmc_loss, exploration, gradient_step, learning_rate
+from training.network import TrainingNetwork
+from training.selfplay import Collector
+from training.train import train
+
+ROOT = Path(__file__).parents[1]
+TINY = {"players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "batch": 128, "eval_minutes": 0.0}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def tiny(folder, **options):
+    return Config(run=Path(folder), **{**TINY, "decisions": 1000, "save_minutes": 0.0, **options})
+
+
+def games_in_progress(rules, decisions, num_games=40, seed=5):
+    simulator = Simulator(rules, num_games, seed=seed)
+    simulator.play_random(decisions)
+    return simulator
+
+
+def with_suits_renamed(games, relabelling):
+    """The same positions in a world where suit s is called PERMUTATIONS[relabelling][s]."""
+    suit_names = PERMUTATIONS[relabelling]
+
+    def card(old):
+        return old if old == NONE else NUM_RANKS * int(suit_names[old // NUM_RANKS]) + old % NUM_RANKS
+
+    def cards(mask):
+        return mask_of(card(one) for one in cards_of(mask))
+
+    renamed = games.copy()
+    for new, old in zip(renamed, games, strict=True):
+        for seat in range(7):
+            new["hands"][seat], new["played"][seat] = cards(old["hands"][seat]), cards(old["played"][seat])
+            new["voids"][seat] = sum(1 << suit_names[s] for s in range(NUM_SUITS) if old["voids"][seat] >> s & 1)
+        for k in range(NUM_CARDS):
+            new["deck"][k], new["plays"][k] = card(int(old["deck"][k])), card(int(old["plays"][k]))
+        new["turned"], new["best"] = card(int(old["turned"])), card(int(old["best"]))
+        new["trump"] = suit_names[old["trump"]] if old["trump"] < NUM_SUITS else NUM_SUITS
+        new["led_suit"] = suit_names[old["led_suit"]] if old["led_suit"] >= 0 else NONE
+        if old["phase"] == 1:
+            new["legal"] = cards(old["legal"])
+    return renamed
+
+
+@pytest.mark.parametrize("decisions", [2, 7, 21, 30])
+def test_a_relabelled_observation_is_the_observation_of_the_game_with_suits_renamed(decisions):
+    simulator = games_in_progress([Rules(), Rules(players=3, ramp=(7,)), Rules(players=5, bids="open")], decisions)
+    before = simulator.games.copy()
+    seen = simulator.observation(0)
+    for relabelling in range(NUM_RELABELLINGS):
+        simulator.games[:] = with_suits_renamed(before, relabelling)
+        assert np.array_equal(simulator.observation(0), seen[:, relabelled_observation(relabelling)])
+
+
+@pytest.mark.parametrize("decisions", [2, 6, 15, 28])
+def test_a_policy_plays_the_renamed_card_where_the_suits_are_renamed(decisions):
+    rules = [
+        Rules(ramp=(13,)),
+        Rules(ramp=(9,)),
+        Rules(players=6, ramp=(7,)),
+        Rules(players=3, ramp=(12,), bids="open"),
+    ]
+    simulator = games_in_progress(rules, decisions)
+    before = simulator.games.copy()
+    torch.manual_seed(0)
+    bot = PolicyBot(PolicyNetwork(64, 2))
+    actions = bot.act(simulator)
+    assert len(set(actions)) > 3
+    for relabelling in range(NUM_RELABELLINGS):
+        simulator.games[:] = with_suits_renamed(before, relabelling)
+        assert np.array_equal(bot.act(simulator), LABELS[relabelling, actions])
+
+
+def test_a_policy_with_a_temperature_tries_more_and_answers_alike_in_any_batch():
+    simulator = games_in_progress(Rules(ramp=(8,)), 3, num_games=200)
+    bot = PolicyBot(PolicyNetwork(64, 1), temperature=1.0, seed=3)
+    together = bot.act(simulator)
+    assert [int(bot.act(simulator, [i])[0]) for i in range(20)] == together[:20].tolist()
+    mask = simulator.current().action_mask
+    assert mask[np.arange(200), together].all()
+    assert (together != PolicyBot(bot.network).act(simulator)).mean() > 0.3
+
+
+def test_a_policy_draws_actions_with_the_probability_of_its_values():
+    simulator = Simulator(Rules(ramp=(2,)), 1, seed=1)
+    views, keys = np.empty(1, dtype=GAME), np.empty(1, dtype=np.int64)
+    look(simulator.games, simulator.tables, np.arange(1), 0, views, keys)
+    bot = PolicyBot(PolicyNetwork(64, 1), temperature=0.5)
+    with torch.no_grad():
+        bot.network.head.weight.zero_()
+        bot.network.head.bias.zero_()
+        bot.network.head.bias[NUM_CARDS : NUM_CARDS + 3] = torch.tensor([0.0, 0.5, 1.0])
+    many = 20_000
+    chosen = bot.choose(views.repeat(many), simulator.tables, np.arange(many)) - NUM_CARDS
+    expected = np.exp([0, 1, 2]) / np.exp([0, 1, 2]).sum()
+    assert np.bincount(chosen, minlength=3) / many == pytest.approx(expected, abs=0.01)
+
+
+def replay(collector, iteration):
+    """The iteration's hands again, by the bids and cards on record: (hand, seat) of each decision with a choice."""
+    played = collector._simulator.games.copy()
+    simulator = collector.start(iteration)
+    choices = {i: [] for i in range(len(played))}
+    for i, game in enumerate(played):
+        one = Simulator(simulator.rules[game["table"]], 1, seed=[int(game["seed"])])
+        batch = one.current()
+        while not batch.hand_over[0]:
+            seat, place = int(batch.player[0]), int(one.games[0]["num_plays"])
+            action = NUM_CARDS + game["bids"][seat] if one.games[0]["phase"] == 0 else game["plays"][place]
+            if batch.action_mask[0].sum() > 1:
+                choices[i].append((seat, int(action)))
+            batch = one.step([action])
+    return choices
+
+
+@pytest.mark.parametrize("relabel", ["random", "canonical"])
+def test_every_decision_with_a_choice_is_collected_once_in_order_and_forced_ones_are_not(relabel):
+    collector = Collector(tiny("unused", relabel=relabel))
+    experience = collector.collect(PolicyNetwork(64, 1), 3, 0.3)
+    found = {i: [] for i in range(32)}
+    for hand, seat, action in zip(experience.hand, experience.seat, experience.actions, strict=True):
+        found[hand].append((int(seat), int(action)))
+    expected = replay(collector, 3)
+    for hand, choices in expected.items():
+        assert [seat for seat, _ in found[hand]] == [seat for seat, _ in choices]
+        for (_, label), (_, action) in zip(found[hand], choices, strict=True):
+            assert label % NUM_RANKS == action % NUM_RANKS if action < NUM_CARDS else label == action
+    assert 0 < len(experience.actions) < experience.decisions
+
+
+def test_returns_are_the_points_of_the_game_less_the_mean_of_the_others_in_tens():
+    collector = Collector(tiny("unused", sealed=0.5, hook=0.5))
+    experience = collector.collect(PolicyNetwork(64, 1), 0, 0.2)
+    scores = [collector._simulator[i].points for i in range(32)]
+    for hand, seat, value in zip(experience.hand, experience.seat, experience.returns, strict=True):
+        others = [points for s, points in enumerate(scores[hand]) if s != seat]
+        assert value == pytest.approx((scores[hand][seat] - sum(others) / len(others)) / 10, abs=1e-6)
+    assert experience.points == pytest.approx(np.mean([point for points in scores for point in points]))
+    made = [point > 0 for points in scores for point in points]
+    assert experience.bids_made == pytest.approx(np.mean(made))
+
+
+def test_an_iteration_depends_on_its_number_and_the_network_alone():
+    network = PolicyNetwork(64, 1)
+    first, second = Collector(tiny("unused")), Collector(tiny("unused"))
+    first.collect(network, 0, 0.1)
+    one, other = first.collect(network, 1, 0.1), second.collect(network, 1, 0.1)
+    assert np.array_equal(one.inputs, other.inputs) and np.array_equal(one.actions, other.actions)
+
+
+def test_the_mixture_holds_every_table_that_the_options_allow():
+    rules, shares = Config(players=(3, 7, 7), max_hand_size=5).tables()
+    assert {(one.players, one.hand_sizes[0], one.bids, one.hook) for one in rules} == {
+        (p, n, bids, hook) for p in (3, 7) for n in range(1, 6) for bids in ("sealed", "open") for hook in (True, False)
+    }
+    assert sum(shares) == pytest.approx(1)
+    seven = sum(share for one, share in zip(rules, shares, strict=True) if one.players == 7)
+    assert seven == pytest.approx(2 / 3)
+
+
+def test_the_loss_moves_the_value_of_the_action_taken_and_no_other():
+    values = torch.tensor([[1.0, 2.0, 3.0], [0.0, -1.0, 4.0]], requires_grad=True)
+    loss = dmc_loss(values, torch.tensor([2, 0]), torch.tensor([1.0, 1.0]))
+    loss.backward()
+    assert loss.item() == pytest.approx((4 + 1) / 2)
+    assert values.grad.tolist() == [[0, 0, 2], [-1, 0, 0]]
+
+
+def test_the_layer_that_skips_zeros_is_the_dense_layer_forward_and_backward():
+    torch.manual_seed(1)
+    network = PolicyNetwork(128, 2)
+    inputs = (torch.rand(37, network.num_inputs) < 0.1).to(torch.int8)
+    inputs[0], inputs[1] = 0, 1
+    results = []
+    for run in (network, TrainingNetwork(network)):
+        network.zero_grad()
+        values = run(inputs)
+        values.sin().sum().backward()
+        results.append([values.detach(), *(p.grad.clone() for p in network.parameters())])
+    for dense, sparse in zip(*results, strict=True):
+        assert torch.allclose(dense, sparse, rtol=1e-4, atol=1e-4 * float(dense.abs().max()))
+
+
+def test_learning_rate_and_exploration_run_from_their_start_to_their_end():
+    config = Config(lr=1e-3, final_lr=1e-4, warmup=9, epsilon=0.1, final_epsilon=0.02)
+    assert learning_rate(config, 0, 0) == pytest.approx(1e-4)
+    assert learning_rate(config, 9, 0) == pytest.approx(1e-3)
+    assert learning_rate(config, 99, 0.5) == pytest.approx(5.5e-4)
+    assert learning_rate(config, 99, 1) == pytest.approx(1e-4)
+    assert [exploration(config, done) for done in (0, 0.5, 1)] == pytest.approx([0.1, 0.06, 0.02])
+
+
+def test_the_average_of_the_weights_follows_at_its_decay():
+    network, average = PolicyNetwork(64, 1), PolicyNetwork(64, 1)
+    before = average.head.bias.detach().clone()
+    average_weights(average, network, 0.9, step=10**6)
+    assert torch.allclose(average.head.bias, 0.9 * before + 0.1 * network.head.bias)
+
+
+def test_gradient_steps_learn_what_a_hand_brings():
+    collector = Collector(tiny("unused", hands=256))
+    experience = collector.collect(PolicyNetwork(64, 1), 0, 1.0)
+    batch = tuple(torch.from_numpy(a) for a in (experience.inputs, experience.actions, experience.returns))
+    network = TrainingNetwork(PolicyNetwork(64, 1))
+    optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
+    losses = [gradient_step(network, optimiser, batch, 1.0) for _ in range(40)]
+    assert losses[-1] < 0.6 * losses[0]
+
+
+def test_training_stops_where_a_loss_is_no_number(tmp_path):
+    network = PolicyNetwork(64, 1)
+    with torch.no_grad():
+        network.head.bias[3] = float("nan")
+    save_checkpoint(tmp_path / "bad", network, tiny(tmp_path), Counters())
+    with pytest.raises(FloatingPointError, match=r"iteration 0, gradient step 0: loss nan"):
+        train(tiny(tmp_path / "run", init_from=str(tmp_path / "bad")), Console(quiet=True))
+    assert not (tmp_path / "run" / STATE).exists()
+
+
+def command(folder):
+    options = ["--run", str(folder), "--players", "3", "4", "--max-hand-size", "3", "--width", "64", "--depth", "1"]
+    options += ["--hands", "32", "--batch", "128", "--eval-minutes", "0", "--save-minutes", "0", "--decisions", "6000"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "training.train", *options],
+        env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+
+
+def wait_for_rows(process, folder, rows):
+    path = folder / "progress.csv"
+    deadline = time.monotonic() + 120
+    while not path.exists() or path.read_text().count("\n") < rows:
+        assert process.poll() is None and time.monotonic() < deadline, process.stdout.read()
+        time.sleep(0.005)
+
+
+def test_a_run_that_is_killed_and_one_that_is_stopped_end_as_if_never_interrupted(tmp_path):
+    process = command(tmp_path / "killed")
+    wait_for_rows(process, tmp_path / "killed", 6)
+    process.kill()
+    process.wait()
+    assert 0 < json.loads((tmp_path / "killed/checkpoint/meta.json").read_text())["decisions"] < 6000
+    process = command(tmp_path / "killed")
+    wait_for_rows(process, tmp_path / "killed", 15)
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert process.returncode == 0
+    config = tiny(tmp_path / "killed", decisions=6000)
+    train(config, Console(quiet=True))
+    train(dataclasses.replace(config, run=tmp_path / "whole"), Console(quiet=True))
+    killed, whole = (load_file(tmp_path / name / STATE) for name in ("killed", "whole"))
+    assert killed.keys() == whole.keys() and len(killed) == 20
+    for name in whole:
+        assert torch.equal(killed[name], whole[name]), name
+    rows = [(tmp_path / name / "progress.csv").read_text().split("\n") for name in ("killed", "whole")]
+    assert [row.split(",")[:2] for row in rows[0]] == [row.split(",")[:2] for row in rows[1]]
+
+
+def test_a_folder_with_another_run_is_refused(tmp_path):
+    train(tiny(tmp_path, decisions=10), Console(quiet=True))
+    with pytest.raises(ValueError, match=r"other options: lr 0.001 -> 0.002"):
+        train(tiny(tmp_path, decisions=10, lr=2e-3), Console(quiet=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decisions": 0}, "decisions=0 is not allowed"),
+        ({"players": (2,)}, r"players=\(2,\) is not allowed; use numbers from 3 to 7"),
+        ({"width": 100}, "width=100 is not allowed; use a multiple of 64"),
+        ({"epsilon": 0.01, "final_epsilon": 0.1}, "final_epsilon=0.1 is not allowed; use 0 to 0.01"),
+        ({"epsilon": 0.0, "final_epsilon": 0.0}, "nothing would ever be tried"),
+        ({"sections": ("hand", "hat")}, r"sections \['hat'\] are not in the observation"),
+        ({"lr": float("nan")}, "lr=nan is not allowed"),
+        ({"sealed": 1.5}, "sealed=1.5 is not allowed; use 0 to 1"),
+        ({"deck": "AC KC"}, "too few for players=3"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
+        Config(**options)
+
+
+def test_a_configuration_survives_json():
+    config = tiny("somewhere", deck="AC KC QC AD KD QD AH KH QH AS KS QS", epsilon=0.2)
+    assert Config.from_json(json.loads(json.dumps(config.to_json()))) == config
+    with pytest.raises(ValueError, match="unknown options colour"):
+        Config.from_json({"colour": 1})
+
+
+def test_an_equal_player_has_no_advantage():
+    torch.manual_seed(2)
+    bot = PolicyBot(PolicyNetwork(64, 1))
+    assert one_against_rest(bot, bot, Rules(players=5, ramp=(3,)), 20) == pytest.approx(0, abs=1e-6)
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    torch.manual_seed(4)
+    network = PolicyNetwork(64, 2)
+    save_checkpoint(tmp_path / "one", network, tiny(tmp_path), Counters(7, 70, 700, 7000, 36.0))
+    return tmp_path / "one", network
+
+
+def test_a_checkpoint_plays_as_the_network_that_was_saved(checkpoint):
+    folder, network = checkpoint
+    bot = load_policy(folder)
+    simulator = games_in_progress(Rules(), 9)
+    assert np.array_equal(bot.act(simulator), PolicyBot(network).act(simulator))
+    assert (bot.name, bot.meta["decisions"], bot.meta["cpu_hours"]) == ("one", 700, 0.01)
+    card = (folder / "README.md").read_text()
+    assert "# one" in card and "700 decisions of 7,000 hands" in card and "python -m training.train" in card
+
+
+def change_meta(folder, **changes):
+    meta = json.loads((folder / META).read_text())
+    (folder / META).write_text(json.dumps({**meta, **changes}))
+
+
+def change_weights(folder, change):
+    """Other weights, with the checksum to match: the shapes themselves must be checked."""
+    import hashlib
+
+    tensors = load_file(folder / WEIGHTS)
+    change(tensors)
+    save_file(tensors, folder / WEIGHTS)
+    change_meta(folder, weights_sha256=hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest())
+
+
+DAMAGE = {
+    "another observation layout": (
+        lambda folder: change_meta(folder, observation_layout="0123"),
+        "made for observation_layout '0123', this package has",
+    ),
+    "another environment": (lambda folder: change_meta(folder, environment="x_v9"), "made for environment 'x_v9'"),
+    "another format": (lambda folder: change_meta(folder, format=99), "made for format 99"),
+    "weights cut short": (
+        lambda folder: (folder / WEIGHTS).write_bytes((folder / WEIGHTS).read_bytes()[:-100]),
+        "damaged, cut short, or another run's",
+    ),
+    "no weights": (lambda folder: (folder / WEIGHTS).unlink(), "has no weights.safetensors"),
+    "a meta that is no JSON": (lambda folder: (folder / META).write_text("{"), "is not a checkpoint's meta.json"),
+    "a foreign meta": (lambda folder: (folder / META).write_text('{"a": 1}'), "it lacks format, environment"),
+    "a wrong shape": (
+        lambda folder: change_weights(folder, lambda t: t.update({"head.bias": torch.zeros(71)})),
+        r"head.bias is torch.float32 \(71,\), expected torch.float32 \(70,\)",
+    ),
+    "a missing tensor": (
+        lambda folder: change_weights(folder, lambda t: t.pop("head.bias")),
+        r"missing \['head.bias'\], unknown none",
+    ),
+    "weights that are no tensors": (
+        lambda folder: (
+            (folder / WEIGHTS).write_bytes(b"\x80\x04pickle"),
+            change_meta(folder, weights_sha256="37f9c7a9b2f3b7a0"),
+        ),
+        "SHA-256",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_a_checkpoint_that_does_not_fit_is_refused_with_what_differs(checkpoint, what):
+    damage, message = DAMAGE[what]
+    damage(checkpoint[0])
+    with pytest.raises(ValueError, match=message):
+        load_policy(checkpoint[0])
+
+
+def test_a_checkpoint_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(FileNotFoundError, match="there is no checkpoint 'nobody': shipped are"):
+        load_policy("nobody")
+
+
+def test_a_state_that_is_damaged_is_refused(tmp_path):
+    train(tiny(tmp_path, decisions=10), Console(quiet=True))
+    (tmp_path / STATE).write_bytes((tmp_path / STATE).read_bytes()[:-50])
+    with pytest.raises(ValueError, match=r"is not the state of this run, or is damaged"):
+        train(tiny(tmp_path, decisions=500), Console(quiet=True))
+
+
+def test_a_policy_plays_whole_matches_against_random_players():
+    simulator = Simulator(Rules(players=6), 4, seed=8)
+    bots = [PolicyBot(PolicyNetwork(64, 1)), RandomBot(1)]
+    batch, matches = simulator.current(), 0
+    while matches < 4:
+        first = batch.player < 3
+        actions = np.where(first, bots[0].act(simulator), bots[1].act(simulator))
+        batch = simulator.step(actions)
+        matches += int(batch.match_over.sum())
