@@ -1,6 +1,7 @@
 """Self-play training: symmetry of suits, what is collected, the gradient, runs that are killed, checkpoints."""
 
 import dataclasses
+import hashlib
 import json
 import os
 import signal
@@ -42,7 +43,7 @@ def one_thread():
 
 
 def tiny(folder, **options):
-    return Config(run=Path(folder), **{**TINY, "decisions": 1000, "save_minutes": 0.0, **options})
+    return Config(folder=Path(folder), **{**TINY, "decisions": 1000, "save_minutes": 0.0, **options})
 
 
 def games_in_progress(rules, decisions, num_games=40, seed=5):
@@ -244,19 +245,21 @@ def test_gradient_steps_learn_what_a_hand_brings():
 def test_training_stops_where_a_loss_is_no_number(tmp_path):
     network = PolicyNetwork(64, 1)
     with torch.no_grad():
-        network.head.bias[3] = float("nan")
+        network.head.bias.fill_(float("nan"))
     save_checkpoint(tmp_path / "bad", network, tiny(tmp_path), Counters())
     with pytest.raises(FloatingPointError, match=r"iteration 0, gradient step 0: loss nan"):
         train(tiny(tmp_path / "run", init_from=str(tmp_path / "bad")), Console(quiet=True))
     assert not (tmp_path / "run" / STATE).exists()
 
 
-def command(folder):
-    options = ["--run", str(folder), "--players", "3", "4", "--max-hand-size", "3", "--width", "64", "--depth", "1"]
-    options += ["--hands", "32", "--batch", "128", "--eval-minutes", "0", "--save-minutes", "0", "--decisions", "6000"]
+def command(folder, launcher=("-m", "training.train"), **options):
+    arguments = ["--folder", str(folder)]
+    for name, value in {**TINY, "save_minutes": 0.0, **options}.items():
+        values = value if isinstance(value, tuple) else (value,)
+        arguments += ["--" + name.replace("_", "-"), *map(str, values)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [sys.executable, "-m", "training.train", *options],
+        [sys.executable, *launcher, *arguments],
         env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
 
@@ -270,25 +273,39 @@ def wait_for_rows(process, folder, rows):
 
 
 def test_a_run_that_is_killed_and_one_that_is_stopped_end_as_if_never_interrupted(tmp_path):
-    process = command(tmp_path / "killed")
+    process = command(tmp_path / "killed", decisions=6000)
     wait_for_rows(process, tmp_path / "killed", 6)
     process.kill()
     process.wait()
     assert 0 < json.loads((tmp_path / "killed/checkpoint/meta.json").read_text())["decisions"] < 6000
-    process = command(tmp_path / "killed")
+    process = command(tmp_path / "killed", decisions=6000)
     wait_for_rows(process, tmp_path / "killed", 15)
     process.send_signal(signal.SIGINT)
     process.communicate()
     assert process.returncode == 0
     config = tiny(tmp_path / "killed", decisions=6000)
     train(config, Console(quiet=True))
-    train(dataclasses.replace(config, run=tmp_path / "whole"), Console(quiet=True))
+    train(dataclasses.replace(config, folder=tmp_path / "whole"), Console(quiet=True))
     killed, whole = (load_file(tmp_path / name / STATE) for name in ("killed", "whole"))
     assert killed.keys() == whole.keys() and len(killed) == 20
     for name in whole:
         assert torch.equal(killed[name], whole[name]), name
     rows = [(tmp_path / name / "progress.csv").read_text().split("\n") for name in ("killed", "whole")]
     assert [row.split(",")[:2] for row in rows[0]] == [row.split(",")[:2] for row in rows[1]]
+
+
+@pytest.mark.long  # two interpreters that import torch
+def test_two_processes_train_as_one_does(tmp_path):
+    options = {"decisions": 1500, "batch": 100_000, "lr": 1e-2}
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "training.train"]
+    process = command(tmp_path / "two", launcher, **options)
+    output = process.communicate()[0]
+    assert process.returncode == 0, output
+    train(tiny(tmp_path / "one", **options), Console(quiet=True))
+    two, one = (load_file(tmp_path / name / STATE) for name in ("two", "one"))
+    assert one["step.head.bias"] == two["step.head.bias"] > 3
+    for name in one:
+        assert torch.allclose(one[name], two[name], rtol=1e-3, atol=1e-5), name
 
 
 def test_a_folder_with_another_run_is_refused(tmp_path):
@@ -354,8 +371,6 @@ def change_meta(folder, **changes):
 
 def change_weights(folder, change):
     """Other weights, with the checksum to match: the shapes themselves must be checked."""
-    import hashlib
-
     tensors = load_file(folder / WEIGHTS)
     change(tensors)
     save_file(tensors, folder / WEIGHTS)

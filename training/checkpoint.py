@@ -134,7 +134,7 @@ def model_card(name: str, meta: dict[str, Any]) -> str:
     options = " ".join(
         f"--{key.replace('_', '-')} {' '.join(map(str, value)) if isinstance(value, list) else value}"
         for key, value in meta["config"].items()
-        if value != defaults.to_json()[key] and key != "run"
+        if value != defaults.to_json()[key] and key != "folder"
     )
     players = sorted(set(config.players))
     largest = f"up to {config.max_hand_size} cards" if config.max_hand_size else "of every size"
@@ -157,7 +157,7 @@ def model_card(name: str, meta: dict[str, Any]) -> str:
             "",
             "Trained by:",
             "",
-            f"    python -m training.train --run runs/{name} {options}".rstrip(),
+            f"    python -m training.train --folder runs/{name} {options}".rstrip(),
             "",
             "It plays for the points of the hand; the score of the match is not among its inputs.",
             "",

@@ -15,7 +15,7 @@ from ohhell_env.rules import Rules
 from training.network import BLOCK
 
 # Options that a resumed run may change: how long, how fast, how often it is looked at.
-RESUMABLE = frozenset({"run", "decisions", "threads", "save_minutes", "eval_minutes", "eval_deals", "eval_opponent"})
+RESUMABLE = frozenset({"folder", "decisions", "threads", "save_minutes", "eval_minutes", "eval_deals", "eval_opponent"})
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Config:
     """A training run.
 
     Attributes:
-        run: the run's folder; if it holds a run, that run goes on.
+        folder: the run's folder; if it holds a run, that run goes on.
         decisions: decisions with a choice to train on, all seats together; the run's length.
         seed: everything random in the run follows from it.
         threads: of the processor, for the network.
@@ -43,7 +43,7 @@ class Config:
         final_epsilon: the same at the end; in between it falls in proportion to the decisions done.
         temperature: above 0, actions are drawn with probability proportional to exp(value / temperature).
         relabel: suits are renamed at random, or in the order of play, before the network sees them.
-        batch: decisions in a gradient step.
+        batch: decisions in a gradient step, in all processes together.
         passes: how often each decision is learned from.
         lr: Adam's learning rate at the start.
         final_lr: the same at the end; in between it falls along a half cosine.
@@ -59,7 +59,7 @@ class Config:
         ValueError: naming the option, its value and what is allowed.
     """
 
-    run: Path = Path("runs/dmc")
+    folder: Path = Path("runs/dmc")
     decisions: int = 300_000_000
     seed: int = 1
     threads: int = 1
@@ -154,7 +154,7 @@ class Config:
 
     def to_json(self) -> dict[str, Any]:
         """The options as plain data."""
-        return {**dataclasses.asdict(self), "run": str(self.run)}
+        return {**dataclasses.asdict(self), "folder": str(self.folder)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Config:
@@ -169,7 +169,7 @@ class Config:
         options: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
         }
-        options["run"] = Path(options.get("run", cls.run))
+        options["folder"] = Path(options.get("folder", cls.folder))
         return cls(**options)
 
 
@@ -187,4 +187,6 @@ def check_resumable(config: Config, folder: Path) -> None:
         if name not in RESUMABLE and getattr(before, name) != getattr(config, name)
     ]
     if changed:
-        raise ValueError(f"{folder} holds a run with other options: {'; '.join(changed)}. Use those, or another --run")
+        raise ValueError(
+            f"{folder} holds a run with other options: {'; '.join(changed)}. Use those, or another --folder"
+        )

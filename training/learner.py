@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from training.config import Config
+from training.processes import average_gradients
 
 
 def dmc_loss(values: Tensor, actions: Tensor, returns: Tensor) -> Tensor:
@@ -22,9 +23,8 @@ def dmc_loss(values: Tensor, actions: Tensor, returns: Tensor) -> Tensor:
     return (taken - returns).square().mean()
 
 
-def explained_variance(mean_squared_error: float, returns: Tensor) -> float:
+def explained_variance(mean_squared_error: float, variance: float) -> float:
     """The share of the returns' variance that the values account for; 0 where there is no variance."""
-    variance = float(returns.var(unbiased=False))
     return 1 - mean_squared_error / variance if variance > 0 else 0.0
 
 
@@ -55,7 +55,7 @@ def average_weights(average: nn.Module, network: nn.Module, decay: float, step: 
 def gradient_step(
     network: nn.Module, optimiser: torch.optim.Optimizer, batch: tuple[Tensor, Tensor, Tensor], max_gradient: float
 ) -> float:
-    """One step on a batch of (inputs, actions, returns); the loss before the step.
+    """One step on a batch of (inputs, actions, returns) and those of the other processes; this one's loss before it.
 
     Raises:
         FloatingPointError: if the loss or the gradient is not a finite number; the weights are then unchanged.
@@ -64,6 +64,7 @@ def gradient_step(
     optimiser.zero_grad()
     loss = dmc_loss(network(inputs), actions, returns)
     loss.backward()
+    average_gradients(network.parameters(), len(actions))
     norm = nn.utils.clip_grad_norm_(network.parameters(), max_gradient)
     if not torch.isfinite(loss) or not torch.isfinite(norm):
         raise FloatingPointError(f"loss {loss.item()}, gradient norm {norm.item()}")

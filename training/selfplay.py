@@ -161,15 +161,22 @@ class Collector:
     """Plays iterations of hands on the run's mixture of tables.
 
     An iteration depends on the run's seed, its number and the network alone: nothing of it need be saved.
+
+    Args:
+        config: the run's options.
+        rank: number of this process; it plays every ``processes``-th hand.
+        processes: how many there are.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, rank: int = 0, processes: int = 1) -> None:
         self.config = config
+        self._share = slice(rank, None, processes)
+        hands = config.hands // processes
         rules, self.shares = config.tables()
-        self._simulator = Simulator(rules, config.hands, seed=0, observe=False)
+        self._simulator = Simulator(rules, hands, seed=0, observe=False)
         self._sources = input_sources(config.sections)
         longest = max(one.players * (one.hand_sizes[0] + 1) for one in rules)
-        capacity = config.hands * longest
+        capacity = hands * longest
         self._inputs = np.empty((capacity, self._sources.shape[1]), dtype=np.int8)
         self._hand, self._seat, self._relabellings, self._actions = np.empty((4, capacity), dtype=np.int64)
         self._scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
@@ -177,10 +184,11 @@ class Collector:
     def start(self, iteration: int) -> Simulator:
         """The iteration's hands as they are dealt."""
         random = np.random.default_rng((self.config.seed, iteration))
-        simulator = self._simulator
-        simulator.games["table"] = random.choice(len(self.shares), len(simulator), p=self.shares)
-        simulator.reset(int(random.integers(2**63)))
-        return simulator
+        tables = random.choice(len(self.shares), self.config.hands, p=self.shares)
+        seeds = random.integers(2**63, size=self.config.hands)
+        self._simulator.games["table"] = tables[self._share]
+        self._simulator.reset(seeds[self._share])
+        return self._simulator
 
     @torch.no_grad()
     def collect(self, network: nn.Module, iteration: int, epsilon: float) -> Experience:

@@ -1,6 +1,7 @@
 """``python -m training.train``: self-play training of a policy, one loop read from top to bottom.
 
-    python -m training.train --run runs/mine --decisions 20000000
+    python -m training.train --folder runs/mine --decisions 20000000
+    torchrun --standalone --nproc-per-node 2 -m training.train --folder runs/mine  # in two processes
 
 Started again with the same options, a run goes on from where its folder stands, bit for bit as if never stopped.
 """
@@ -26,6 +27,7 @@ from training.config import Config, check_resumable
 from training.fixed_deals import evaluate, make_player
 from training.learner import average_weights, explained_variance, exploration, gradient_step, learning_rate
 from training.network import TrainingNetwork
+from training.processes import join, leave, total
 from training.progress import Progress
 from training.selfplay import Collector, Experience
 from training.throughput import bare_rate
@@ -39,6 +41,11 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         FloatingPointError: when a loss or gradient stops being a number, saying where.
     """
     # Set up.
+    rank, processes = join()
+    if config.hands % processes or config.batch % processes:
+        raise ValueError(
+            f"hands={config.hands} and batch={config.batch} must be multiples of the {processes} processes"
+        )
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
     torch.manual_seed(config.seed)  # the first weights; nothing else draws from it
@@ -48,18 +55,22 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr, fused=True)
     opponent = make_player(config.eval_opponent)
     counters = Counters()
-    if (config.run / STATE).exists():
-        check_resumable(config, config.run)
-        counters = load_state(config.run, policy, average, optimiser)
-        console.print(f"going on with {config.run} after {counters.decisions:,} decisions")
-    config.run.mkdir(parents=True, exist_ok=True)
-    write_atomically(config.run / "config.json", (json.dumps(config.to_json(), indent=2) + "\n").encode())
-    progress = Progress(config.run, counters.iteration, console)
-    collector = Collector(config)
+    if (config.folder / STATE).exists():
+        check_resumable(config, config.folder)
+        counters = load_state(config.folder, policy, average, optimiser)
+        console.print(f"going on with {config.folder} after {counters.decisions:,} decisions")
+    progress = None
+    if rank == 0:
+        config.folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(config.folder / "config.json", (json.dumps(config.to_json(), indent=2) + "\n").encode())
+        progress = Progress(config.folder, counters.iteration, console)
+    collector = Collector(config, rank, processes)
     stop = StopAfterIteration()
+    first = True
+    last = counters.decisions >= config.decisions
     saved = evaluated = time.monotonic()
 
-    while counters.decisions < config.decisions and not stop.asked:
+    while not last:
         start, cpu_start = time.monotonic(), time.process_time()
         done = counters.decisions / config.decisions
 
@@ -67,10 +78,12 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         epsilon = exploration(config, done)
         experience = collector.collect(network, counters.iteration, epsilon)
         collected = time.monotonic()
+        decisions = int(total([len(experience.actions)])[0])
 
         # Learn.
-        squared_error, learned = 0.0, 0
-        for batch in minibatches(experience, config, counters.iteration):
+        squared_error = 0.0
+        order = np.random.default_rng((config.seed, counters.iteration, rank))
+        for batch in minibatches(experience, config.passes, max(1, round(decisions / config.batch)), order):
             rate = learning_rate(config, counters.steps, done)
             for group in optimiser.param_groups:
                 group["lr"] = rate
@@ -79,27 +92,37 @@ def train(config: Config, console: Console) -> PolicyNetwork:
             except FloatingPointError as error:
                 raise FloatingPointError(
                     f"iteration {counters.iteration}, gradient step {counters.steps}: {error}. The weights in "
-                    f"{config.run / STATE} are those of the last save; try a lower --lr"
+                    f"{config.folder / STATE} are those of the last save; try a lower --lr"
                 ) from None
             average_weights(average, policy, config.ema, counters.steps)
-            squared_error += loss * len(batch[0])
-            learned += len(batch[0])
+            squared_error += loss * len(batch[0]) / config.passes
             counters.steps += 1
         now = time.monotonic()
 
-        # Report.
+        # Count, over all processes.
+        returns = experience.returns.astype(np.float64)
+        sums = total([squared_error, returns.sum(), (returns**2).sum(), time.process_time() - cpu_start, stop.asked])
+        points, made = total([experience.points / processes, experience.bids_made / processes])
+        squared_error, mean, square = (value / decisions for value in sums[:3])
         counters.iteration += 1
-        counters.decisions += len(experience.actions)
+        counters.decisions += decisions
         counters.hands += config.hands
-        counters.cpu_seconds += time.process_time() - cpu_start
-        speed = len(experience.actions) / (now - start)
-        if stop.iterations == 0:
+        counters.cpu_seconds += sums[3]
+        last = counters.decisions >= config.decisions or sums[4] > 0
+        if progress is None:
+            continue
+
+        # Report, evaluate, save: the first process alone.
+        speed = decisions / (now - start)
+        if first:
+            collection = len(experience.actions) / (collected - start)
+            learner = len(experience.actions) * config.passes / (now - collected)
             bare = bare_rate(network, batch[0])
-            learner = learned / (now - collected)
             console.print(
-                f"collection {len(experience.actions) / (collected - start):,.0f}, learner {learner:,.0f}, bare "
-                f"forward and backward {bare:,.0f} decisions/s: the learner runs at {learner / bare:.0%} of the network"
+                f"decisions/s of a process: collection {collection:,.0f}, learner {learner:,.0f}, the bare network's "
+                f"forward and backward {bare:,.0f}; the learner runs at {learner / bare:.0%} of that"
             )
+            first = False
         progress.report(
             counters.iteration,
             {
@@ -107,28 +130,26 @@ def train(config: Config, console: Console) -> PolicyNetwork:
                 "cpu_hours": counters.cpu_seconds / 3600,
                 "decisions_per_s": speed,
                 "hours_left": max(0, config.decisions - counters.decisions) / speed / 3600,
-                "points_a_hand": experience.points,
-                "bids_made": experience.bids_made,
-                "loss": squared_error / learned,
-                "explained_variance": explained_variance(squared_error / learned, torch.from_numpy(experience.returns)),
+                "points_a_hand": points,
+                "bids_made": made,
+                "loss": squared_error,
+                "explained_variance": explained_variance(squared_error, square - mean**2),
                 "epsilon": epsilon,
                 "lr": rate,
             },
         )
-        stop.iterations += 1
-
-        # Evaluate and save.
-        last = counters.decisions >= config.decisions or stop.asked
         if config.eval_minutes and (last or now - evaluated >= 60 * config.eval_minutes):
             results = evaluate(PolicyBot(copy.deepcopy(average)), opponent, config.eval_deals)
             progress.evaluated(counters.iteration, config.eval_opponent, results)
             evaluated = time.monotonic()
         if last or now - saved >= 60 * config.save_minutes:
-            save_state(config.run, policy, average, optimiser, counters)
-            save_checkpoint(config.run / "checkpoint", average, config, counters)
+            save_state(config.folder, policy, average, optimiser, counters)
+            save_checkpoint(config.folder / "checkpoint", average, config, counters)
             saved = time.monotonic()
 
-    progress.close()
+    if progress is not None:
+        progress.close()
+    leave()
     return average
 
 
@@ -146,17 +167,13 @@ def first_network(config: Config) -> PolicyNetwork:
 
 
 def minibatches(
-    experience: Experience, config: Config, iteration: int
+    experience: Experience, passes: int, number: int, random: np.random.Generator
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """The iteration's decisions in random order: inputs (B, D), actions (B,), returns (B,).
-
-    The batches are of one size, as near to ``config.batch`` as divides the decisions.
-    """
+    """In each pass all decisions in random order, in so many batches of inputs (B, D), actions (B,), returns (B,)."""
     arrays = [torch.from_numpy(a) for a in (experience.inputs, experience.actions, experience.returns)]
-    count = len(experience.actions)
-    for number in range(config.passes):
-        order = torch.from_numpy(np.random.default_rng((config.seed, iteration, number)).permutation(count))
-        for chosen in order.tensor_split(max(1, round(count / config.batch))):
+    for _ in range(passes):
+        order = torch.from_numpy(random.permutation(len(experience.actions)))
+        for chosen in order.tensor_split(number):
             yield arrays[0][chosen], arrays[1][chosen], arrays[2][chosen]
 
 
@@ -165,7 +182,6 @@ class StopAfterIteration:
 
     def __init__(self) -> None:
         self.asked = False
-        self.iterations = 0
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._ask)
 

@@ -1,0 +1,45 @@
+"""Several processes as one learner: torchrun starts them, each plays its share of the hands, gradients are averaged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import distributed, nn
+
+
+def join() -> tuple[int, int]:
+    """This process's number and how many there are: (0, 1) unless torchrun has started several."""
+    if "RANK" not in os.environ:
+        return 0, 1
+    if not distributed.is_initialized():
+        distributed.init_process_group("gloo")
+    return distributed.get_rank(), distributed.get_world_size()
+
+
+def leave() -> None:
+    """Take leave of the others, if there are any."""
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
+def total(values: Sequence[float]) -> list[float]:
+    """The sum of each number over all processes."""
+    sums = torch.tensor(values, dtype=torch.float64)
+    if distributed.is_initialized():
+        distributed.all_reduce(sums)
+    return [float(value) for value in sums]
+
+
+@torch.no_grad()
+def average_gradients(parameters: Iterable[nn.Parameter], count: int) -> None:
+    """Replace each gradient, a mean over ``count`` decisions, by the mean over the decisions of all processes."""
+    if not distributed.is_initialized():
+        return
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    flat = torch.cat([count * gradient.flatten() for gradient in gradients] + [torch.tensor([float(count)])])
+    distributed.all_reduce(flat)
+    flat /= flat[-1].item()
+    for gradient, mean in zip(gradients, flat[:-1].split([g.numel() for g in gradients]), strict=True):
+        gradient.copy_(mean.view_as(gradient))
