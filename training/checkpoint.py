@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as tensor_bytes
 
 from ohhell_env.bots.policy import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS
+from ohhell_env.bots.policy_input import INPUT_HASH
 from ohhell_env.bots.policy_network import PolicyNetwork
 from ohhell_env.observation import LAYOUT_HASH
 from training.config import Config
@@ -113,6 +114,7 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
         "format": FORMAT,
         "environment": ENVIRONMENT,
         "observation_layout": LAYOUT_HASH,
+        "input_layout": INPUT_HASH,
         "network": network.describe(),
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
         "decisions": counters.decisions,

@@ -42,7 +42,7 @@ class Config:
         epsilon: share of decisions that are random, at the start.
         final_epsilon: the same at the end; in between it falls in proportion to the decisions done.
         temperature: above 0, actions are drawn with probability proportional to exp(value / temperature).
-        relabel: suits are renamed at random, or in the order of play, before the network sees them.
+        relabel: suits are renamed in the order of play, or at random, before the network sees them.
         batch: decisions in a gradient step, in all processes together.
         passes: how often each decision is learned from.
         lr: Adam's learning rate at the start.
@@ -78,7 +78,7 @@ class Config:
     epsilon: float = 0.05
     final_epsilon: float = 0.01
     temperature: float = 0.0
-    relabel: Literal["random", "canonical"] = "random"
+    relabel: Literal["canonical", "random"] = "canonical"
     batch: int = 4096
     passes: int = 1
     lr: float = 1e-3

@@ -12,6 +12,7 @@ from torch import nn
 from ohhell_env import kernel
 from ohhell_env.bots.policy_input import (
     LABELS,
+    NUM_DERIVED,
     best_action,
     canonical_relabelling,
     input_sources,
@@ -177,7 +178,7 @@ class Collector:
         self._sources = input_sources(config.sections)
         longest = max(one.players * (one.hand_sizes[0] + 1) for one in rules)
         capacity = hands * longest
-        self._inputs = np.empty((capacity, self._sources.shape[1]), dtype=np.int8)
+        self._inputs = np.empty((capacity, self._sources.shape[1] + NUM_DERIVED), dtype=np.int8)
         self._hand, self._seat, self._relabellings, self._actions = np.empty((4, capacity), dtype=np.int64)
         self._scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
 

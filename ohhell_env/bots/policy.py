@@ -15,6 +15,7 @@ from safetensors.torch import load as load_tensors
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy_input import (
+    INPUT_HASH,
     best_action,
     canonical_relabelling,
     input_sources,
@@ -170,11 +171,16 @@ def _read_meta(path: Path) -> dict[str, Any]:
         meta = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path} is not a checkpoint's {META}: {error}") from None
-    needed = ("format", "environment", "observation_layout", "network", "weights_sha256")
+    needed = ("format", "environment", "observation_layout", "input_layout", "network", "weights_sha256")
     if not isinstance(meta, dict) or (missing := [key for key in needed if key not in meta]):
         lacks = "" if not isinstance(meta, dict) else f": it lacks {', '.join(missing)}"
         raise ValueError(f"{path} is not a checkpoint's {META}{lacks}")
-    for key, ours in (("format", FORMAT), ("environment", ENVIRONMENT), ("observation_layout", LAYOUT_HASH)):
+    for key, ours in (
+        ("format", FORMAT),
+        ("environment", ENVIRONMENT),
+        ("observation_layout", LAYOUT_HASH),
+        ("input_layout", INPUT_HASH),
+    ):
         if meta[key] != ours:
             raise ValueError(
                 f"{path}: the checkpoint was made for {key} {meta[key]!r}, this package has {ours!r}; use the release "

@@ -1,12 +1,13 @@
-"""What a policy network is fed: chosen sections of the observation, with the suits relabelled so that trump is suit 0.
+"""What a policy network is fed: chosen sections of the observation and what a card player would work out from them.
 
-The rules treat suits alike but for trump, so renaming them changes nothing: a network that sees trump always as suit 0
-and the others in a fixed order (at play) or in a random one (in training) learns one position where it would meet up to
-24. A relabelling is a number 0..23 that stands for a permutation of the suits.
+Suits are relabelled so that trump is suit 0. The rules treat suits alike but for trump, so renaming them changes
+nothing: a network that sees trump always as suit 0 and the others ordered by the viewer's holding learns one position
+where it would meet up to 24. A relabelling is a number 0..23 that stands for a permutation of the suits.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
@@ -16,10 +17,10 @@ from numpy.typing import NDArray
 
 from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from ohhell_env.jit import ONE, Int, below, jit, lowest, popcount
-from ohhell_env.kernel import NUM_ACTIONS, SUIT, action_of
+from ohhell_env.kernel import NUM_ACTIONS, SUIT, action_of, beats
 from ohhell_env.limits import MAX_PLAYERS
-from ohhell_env.observation import LAYOUT, OBSERVATION_SIZE, SECTIONS, encode, relative
-from ohhell_env.state import NO_TRUMP
+from ohhell_env.observation import LAYOUT, LAYOUT_HASH, OBSERVATION_SIZE, SECTIONS, encode, relative
+from ohhell_env.state import NO_TRUMP, NONE, PLAY
 
 # One hand is played for its points, so the match's score is left out; `turn` and `phase` say nothing new to the seat
 # to act, and `taken` is what `bids` and `need` leave of each other.
@@ -70,7 +71,7 @@ def relabelled_observation(relabelling: int) -> NDArray[np.int64]:
 
 
 def input_sources(sections: Sequence[str] = HAND_SECTIONS) -> NDArray[np.int16]:
-    """For each relabelling and network input the observation's entry that it is: (NUM_RELABELLINGS, D) int16.
+    """For each relabelling and input of these sections the observation's entry that it is: (NUM_RELABELLINGS, D) int16.
 
     Raises:
         ValueError: if a section is not one of the observation.
@@ -80,6 +81,56 @@ def input_sources(sections: Sequence[str] = HAND_SECTIONS) -> NDArray[np.int16]:
     wanted = np.concatenate([np.arange(LAYOUT[name].start, LAYOUT[name].stop) for name in sections])
     sources = [relabelled_observation(number)[wanted] for number in range(NUM_RELABELLINGS)]
     return np.array(sources, dtype=np.int16)
+
+
+# Worked out from what the viewer sees: name, size, what a one means. Suits and cards under their new names.
+DERIVED = (
+    ("length", NUM_SUITS * (NUM_RANKS + 1), "cards 0..13 that the viewer holds of each suit"),
+    ("unseen_length", NUM_SUITS * (NUM_RANKS + 1), "cards 0..13 unseen of each suit"),
+    ("above", 3 * NUM_CARDS, "cards held over which 0, 1, 2 of their suit are unseen"),
+    ("below", 2 * NUM_CARDS, "cards held under which 0, 1 of their suit are unseen"),
+    ("legal", NUM_CARDS, "cards that may be played"),
+    ("beats", NUM_CARDS, "cards that may be played and would be winning the trick so far"),
+)
+NUM_DERIVED = sum(size for _, size, _ in DERIVED)
+_LENGTH, _UNSEEN_LENGTH, _ABOVE, _BELOW, _LEGAL, _BEATS = (
+    sum(size for _, size, _ in DERIVED[:k]) for k in range(len(DERIVED))
+)
+INPUT_HASH = hashlib.sha256(repr((LAYOUT_HASH, DERIVED)).encode()).hexdigest()[:16]
+
+
+@jit
+def write_derived(game: Any, table: Any, viewer: Int, relabelling: Int, inputs: Any, row: Int, start: Int) -> None:
+    """The sections of DERIVED into ``inputs[row, start:]``."""
+    for j in range(NUM_DERIVED):
+        inputs[row, np.uint64(start + j)] = 0
+    hand = game["hands"][viewer]
+    seen = hand
+    for seat in range(table["players"]):
+        seen |= game["played"][seat]
+    if game["turned"] != NONE:
+        seen |= ONE << game["turned"]
+    unseen = table["pack"] & ~seen
+    for suit in range(NUM_SUITS):
+        label = PERMUTATIONS[relabelling, suit]
+        held, out = (hand >> (NUM_RANKS * suit)) & SUIT, (unseen >> (NUM_RANKS * suit)) & SUIT
+        row_of_lengths = start + label * (NUM_RANKS + 1)
+        inputs[row, np.uint64(row_of_lengths + _LENGTH + popcount(held))] = 1
+        inputs[row, np.uint64(row_of_lengths + _UNSEEN_LENGTH + popcount(out))] = 1
+        while held:
+            rank = lowest(held)
+            held &= held - 1
+            at = start + NUM_RANKS * label + rank
+            above, below = popcount(out >> rank), popcount(out & ((ONE << rank) - 1))
+            if above < 3:
+                inputs[row, np.uint64(at + _ABOVE + NUM_CARDS * above)] = 1
+            if below < 2:
+                inputs[row, np.uint64(at + _BELOW + NUM_CARDS * below)] = 1
+            card = NUM_RANKS * suit + rank
+            if game["phase"] == PLAY and game["player"] == viewer and (game["legal"] >> card) & 1:
+                inputs[row, np.uint64(at + _LEGAL)] = 1
+                if game["in_trick"] > 0 and beats(card, game["best"], game["trump"]):
+                    inputs[row, np.uint64(at + _BEATS)] = 1
 
 
 @jit
@@ -161,8 +212,9 @@ def write_input(
 ) -> None:
     """The network's input for a seat into ``inputs[row]``, (N, D) int8; ``observation`` is a row of scratch space."""
     encode(game, table, viewer, observation, 0)
-    for j in range(inputs.shape[1]):
+    for j in range(sources.shape[1]):
         inputs[row, j] = observation[0, np.uint64(sources[relabelling, j])]
+    write_derived(game, table, viewer, relabelling, inputs, row, sources.shape[1])
 
 
 @jit

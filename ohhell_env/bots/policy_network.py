@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from ohhell_env.bots.policy_input import HAND_SECTIONS, input_sources
+from ohhell_env.bots.policy_input import HAND_SECTIONS, NUM_DERIVED, input_sources
 from ohhell_env.kernel import NUM_ACTIONS
 
 
@@ -20,13 +20,14 @@ class PolicyNetwork(nn.Module):
     Args:
         width: units of each hidden layer.
         depth: hidden layers.
-        sections: names of the observation's sections that are its input, in this order.
+        sections: names of the observation's sections that are its input, in this order; those of
+            `policy_input.DERIVED` follow them.
     """
 
     def __init__(self, width: int = 512, depth: int = 3, sections: Sequence[str] = HAND_SECTIONS) -> None:
         super().__init__()
         self.width, self.depth, self.sections = width, depth, tuple(sections)
-        self.num_inputs = input_sources(self.sections).shape[1]
+        self.num_inputs = input_sources(self.sections).shape[1] + NUM_DERIVED
         sizes = [self.num_inputs, *[width] * depth]
         layers: list[nn.Module] = []
         for fan_in, fan_out in pairwise(sizes):
