@@ -32,7 +32,7 @@ from ohhell_env.kernel import NUM_ACTIONS, random_action
 from ohhell_env.observation import OBSERVATION_SIZE
 from ohhell_env.simulator import Simulator
 
-GAMES = 512  # states, masks and observations stay in the processor's caches
+GAMES = 1024
 MEMORY_GAMES = 100_000
 
 

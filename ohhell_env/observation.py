@@ -164,12 +164,6 @@ def relative(seat: Int, viewer: Int, players: Int) -> Int:
     return distance if distance >= 0 else distance + players
 
 
-@jit
-def set_one(out: Any, index: Int) -> None:
-    """``out[index] = 1``; the unsigned index spares the check for a negative one."""
-    out[np.uint64(index)] = 1
-
-
 # The sections before `turned` are stored whole, in ascending order, in widths of 32 and 64: what a store writes beyond
 # its section is zero and is overwritten by the store that follows.
 @jit

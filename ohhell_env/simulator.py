@@ -6,6 +6,7 @@ import copy
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ohhell_env import kernel
 from ohhell_env.game import Game, illegal_action_text
-from ohhell_env.jit import Int, jit, next_state, seed_of, stream_of
+from ohhell_env.jit import Int, entry_point, jit, next_state, seed_of, stream_of
 from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.observation import OBSERVATION_SIZE, encode
 from ohhell_env.rules import Rules
@@ -119,6 +120,50 @@ def step_games(
 
 
 @jit
+def step_all(
+    games: Any,
+    tables: Any,
+    decks: Any,
+    actions: Any,
+    kind: Int,
+    observation: Any,
+    mask: Any,
+    player: Any,
+    reward: Any,
+    hand_over: Any,
+    match_over: Any,
+) -> Int:
+    """`step_games` for all games, or the index of the first whose action is not legal, and nothing changed."""
+    bad = first_illegal(games, actions)
+    if bad == NONE:
+        step_games(
+            games,
+            tables,
+            decks,
+            0,
+            games.shape[0],
+            actions,
+            kind,
+            observation,
+            mask,
+            player,
+            reward,
+            hand_over,
+            match_over,
+        )
+    return bad
+
+
+@cache
+def compiled_step() -> Callable[..., int]:
+    """`step_all` without the dispatcher in front."""
+    games, tables = np.zeros(1, GAME), compile_rules((Rules(),))
+    entries, flags = np.zeros((1, 1), np.int8), np.zeros(1, np.bool_)
+    numbers, points = np.zeros(1, np.int64), np.zeros((1, 1), np.float32)
+    return entry_point(step_all, games, tables, entries, numbers, 0, entries, entries, numbers, points, flags, flags)
+
+
+@jit
 def play_random_games(
     games: Any, tables: Any, decks: Any, start: Int, stop: Int, playouts: Any, decisions: Int
 ) -> None:
@@ -200,6 +245,7 @@ class Simulator:
         self._decks = parse_decks(decks, self.rules)
         self._playouts = np.zeros(num_games, dtype=np.uint64)
         self._pool: ThreadPoolExecutor | None = None
+        self._own: Batch | None = None  # the last batch seen, which need not be checked again
         self.games: NDArray[np.void] = np.zeros(num_games, dtype=GAME)
         self.games["table"] = np.arange(num_games) % len(self.rules)
         self._start(secrets.randbits(63) if seed is None else seed)
@@ -250,11 +296,15 @@ class Simulator:
                 f"actions must be {len(self)} whole numbers; got shape {chosen.shape}, dtype {chosen.dtype}"
             )
         chosen = np.ascontiguousarray(chosen, dtype=np.int64)
-        bad = first_illegal(self.games, chosen)
+        batch = self._batch(out)
+        if self.threads == 1:
+            bad = compiled_step()(self.games, self.tables, self._decks, chosen, self._kind, *batch)
+        else:
+            bad = first_illegal(self.games, chosen)
+            if bad == NONE:
+                self._spread(step_games, self.games, self.tables, self._decks, after=(chosen, self._kind, *batch))
         if bad != NONE:
             raise ValueError(f"game {bad}: {illegal_action_text(self[bad], int(chosen[bad]))}")
-        batch = self._batch(out)
-        self._spread(step_games, self.games, self.tables, self._decks, after=(chosen, self._kind, *batch))
         return batch
 
     def play_random(self, decisions: int) -> None:
@@ -284,7 +334,7 @@ class Simulator:
         return copy.deepcopy(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_pool": None}
+        return {**self.__dict__, "_pool": None, "_own": None}
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(own_arrays(attributes))
@@ -295,10 +345,13 @@ class Simulator:
     def _batch(self, out: Batch | None) -> Batch:
         n = len(self)
         if out is not None:
-            if out.player.shape != (n,) or out.reward.shape != (n, self.players):
-                raise ValueError(f"out must be a Batch that a simulator of {n} games and {self.players} seats returned")
+            if out is not self._own:
+                wanted = self._batch(None)
+                if [_form(part) for part in out] != [_form(part) for part in wanted]:
+                    raise ValueError(f"out must be a Batch of {n} games and {self.players} seats as step() returns it")
+                self._own = out
             return out
-        return Batch(
+        self._own = Batch(
             np.empty((n if self.observe_games else 0, OBSERVATION_SIZE), dtype=np.int8),
             np.empty((n, NUM_ACTIONS), dtype=np.int8),
             np.empty(n, dtype=np.int64),
@@ -306,6 +359,7 @@ class Simulator:
             np.empty(n, dtype=np.bool_),
             np.empty(n, dtype=np.bool_),
         )
+        return self._own
 
     def _spread(self, function: Callable[..., None], *before: Any, after: tuple[Any, ...]) -> None:
         """Call a kernel loop over all games, cut into one range a thread."""
@@ -319,6 +373,10 @@ class Simulator:
         waiting = [self._pool.submit(function, *before, start, stop, *after) for start, stop in pairwise(cuts)]
         for one in waiting:
             one.result()
+
+
+def _form(array: NDArray[Any]) -> tuple[Any, ...]:
+    return array.shape, array.dtype, array.flags.c_contiguous and array.flags.writeable
 
 
 def game_seeds(seed: int | ArrayLike, num_games: int) -> NDArray[np.int64]:
