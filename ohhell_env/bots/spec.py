@@ -1,0 +1,84 @@
+"""Players by name: the spec strings that every command and function takes where a player is named."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from ohhell_env.bots.base import Bot
+from ohhell_env.bots.random import RandomBot
+
+_POLICY = "ohhell_env.bots.policy"
+
+
+def _random(parameter: str, seed: int) -> Bot:
+    _refuse_parameter("random", parameter)
+    return RandomBot(seed)
+
+
+BOTS: Mapping[str, Callable[[str, int], Bot]] = MappingProxyType({"random": _random})
+"""The bots that have a name: name -> function (text after the colon, seed) -> Bot."""
+
+_FORMS = (
+    "random",
+    "module:factory (called as factory(seed=seed), returns a Bot)",
+    "checkpoints/NAME or the path of a checkpoint's folder",
+)
+
+
+def make_bot(spec: str, seed: int = 0) -> Bot:
+    """The player that a spec string names.
+
+    Args:
+        spec: ``random``, ``module:factory``, ``checkpoints/NAME`` or the path of a checkpoint's folder.
+        seed: seed of the bot's own random stream, 0..2**63-1.
+
+    Raises:
+        ValueError: if nothing goes by that name (the message lists what does), a parameter is not allowed, or
+            checkpoints cannot be played here.
+    """
+    name, _, parameter = spec.partition(":")
+    if name in BOTS:
+        return BOTS[name](parameter, seed)
+    if spec.startswith("checkpoints/") or Path(spec).is_dir():
+        return _from_checkpoint(spec, seed)
+    if name and parameter:
+        return _from_factory(name, parameter, seed)
+    raise ValueError(f"player {spec!r} is not known; use one of:\n  " + "\n  ".join(_FORMS))
+
+
+def _refuse_parameter(name: str, parameter: str) -> None:
+    if parameter:
+        raise ValueError(f"player '{name}:{parameter}' is not known: {name!r} takes no parameter")
+
+
+def _from_checkpoint(spec: str, seed: int) -> Bot:
+    try:
+        policy = importlib.import_module(_POLICY)
+    except ModuleNotFoundError as error:
+        if error.name != _POLICY:
+            raise
+        raise ValueError(f"player {spec!r} names a checkpoint; this version cannot play checkpoints yet") from None
+    bot: Bot = policy.PolicyBot.load(spec, seed)
+    return bot
+
+
+def _from_factory(module: str, factory: str, seed: int) -> Bot:
+    spec = f"{module}:{factory}"
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # the module is there, something that it imports is not
+        raise ValueError(
+            f"player {spec!r}: there is no module {error.name!r}; use one of:\n  " + "\n  ".join(_FORMS)
+        ) from None
+    make = getattr(found, factory, None)
+    if not callable(make):
+        raise ValueError(f"player {spec!r}: module {module!r} has no function {factory!r}")
+    bot = make(seed=seed)
+    if not isinstance(bot, Bot):
+        raise ValueError(f"player {spec!r}: the factory returned {type(bot).__name__}, not an ohhell_env.bots.Bot")
+    return bot
