@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ohhell_env.bots.base import Bot
+from ohhell_env.bots.heuristic import HeuristicBot
 from ohhell_env.bots.random import RandomBot
 
 _POLICY = "ohhell_env.bots.policy"
@@ -18,11 +19,17 @@ def _random(parameter: str, seed: int) -> Bot:
     return RandomBot(seed)
 
 
-BOTS: Mapping[str, Callable[[str, int], Bot]] = MappingProxyType({"random": _random})
+def _heuristic(parameter: str, seed: int) -> Bot:
+    _refuse_parameter("heuristic", parameter)
+    return HeuristicBot(seed)
+
+
+BOTS: Mapping[str, Callable[[str, int], Bot]] = MappingProxyType({"random": _random, "heuristic": _heuristic})
 """The bots that have a name: name -> function (text after the colon, seed) -> Bot."""
 
 _FORMS = (
     "random",
+    "heuristic",
     "module:factory (called as factory(seed=seed), returns a Bot)",
     "checkpoints/NAME or the path of a checkpoint's folder",
 )
@@ -32,7 +39,7 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
     """The player that a spec string names.
 
     Args:
-        spec: ``random``, ``module:factory``, ``checkpoints/NAME`` or the path of a checkpoint's folder.
+        spec: ``random``, ``heuristic``, ``module:factory``, ``checkpoints/NAME`` or the path of a checkpoint's folder.
         seed: seed of the bot's own random stream, 0..2**63-1.
 
     Raises:

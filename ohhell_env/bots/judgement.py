@@ -1,0 +1,277 @@
+"""What a seat can tell from its own cards: chances of cards, distribution of tricks, bid, and the card to play.
+
+One rule decides everything: expected points of the seat's own contract, with each card taken as an independent
+chance. Reads the seat's own hand and what is public, nothing else, so a view and a full game give the same answer.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ohhell_env.cards import NUM_RANKS, NUM_SUITS
+from ohhell_env.jit import ONE, Int, jit, lowest, popcount
+from ohhell_env.kernel import beats, left_of, suit_mask
+from ohhell_env.limits import MAX_HAND_SIZE
+from ohhell_env.state import NO_TRUMP, NONE
+
+FEATURES = (
+    "one",
+    "above",
+    "sqrt_above",
+    "trumps_out",
+    "suit_out",
+    "length",
+    "tricks_left",
+    "players",
+    "pressure",
+    "shortness",
+)
+NUM_FEATURES = len(FEATURES)
+PRESSURE = FEATURES.index("pressure")
+
+# Log-odds that a card takes a trick, by feature, for side cards and for trumps.
+WEIGHTS = np.array(
+    [
+        [1.037, -0.665, -0.192, -0.09, 0.247, -0.475, 0.152, -0.429, -0.59, -1.436],
+        [2.059, 0.224, -3.255, 0.013, 0.013, 0.581, 0.04, 0.082, -0.303, -0.372],
+    ]
+)
+CONTROL = 1.0  # how far a seat can steer its cards towards the tricks that it wants: log-odds for each trick a card
+LEADS = 2.1  # log-odds, over the tricks left, that side cards gain where the seat leads next
+WANTS, DUCKS = 0.9, 0.35  # chance that a seat which can win a trick does: needing tricks, needing none
+
+# Working memory of one decision.
+NOTES = np.dtype(
+    [
+        ("cards", np.int64, (MAX_HAND_SIZE,)),  # the hand, highest card number first
+        ("features", np.float64, (MAX_HAND_SIZE, NUM_FEATURES)),
+        ("chance", np.float64, (MAX_HAND_SIZE,)),  # that the card takes a trick, one way or another
+        ("tricks", np.float64, (MAX_HAND_SIZE + 2,)),  # distribution of the tricks that some cards take
+        ("none_of", np.float64, (NUM_RANKS + 1,)),  # chance that a seat holds none of k given unseen cards
+    ],
+    align=True,
+)
+
+Notes = Any  # a record of NOTES
+
+
+@jit
+def unseen_cards(game: Any, table: Any, seat: Int) -> Int:
+    """Bit mask of the cards that a seat cannot place: not held, played or turned up."""
+    seen = game["hands"][seat]
+    for other in range(table["players"]):
+        seen |= game["played"][other]
+    if game["turned"] != NONE:
+        seen |= ONE << game["turned"]
+    return table["pack"] & ~seen
+
+
+@jit
+def cards_left(game: Any, seat: Int) -> Int:
+    """How many cards a seat holds, told from what it has played."""
+    return np.int64(game["hand_size"]) - popcount(game["played"][seat])
+
+
+@jit
+def higher_cards(card: Int) -> Int:
+    """Bit mask of the cards of the same suit that beat a card."""
+    return suit_mask(card // NUM_RANKS) & ~((ONE << (card + 1)) - 1)
+
+
+@jit
+def pressure(game: Any, table: Any, seat: Int, left: Int) -> float:
+    """Tricks that the others still need beyond their share, for each trick left; bids that are not known are left out."""
+    players = table["players"]
+    beyond = 0.0
+    for other in range(players):
+        bid = np.int64(game["bids"][other])
+        if other != seat and bid >= 0:
+            beyond += max(bid - game["taken"][other], 0) - left / players
+    return beyond / left
+
+
+@jit
+def weigh_hand(game: Any, table: Any, seat: Int, unseen: Int, left: Int, notes: Notes) -> Int:
+    """Write a seat's cards, their features and their chances in ``left`` tricks; returns how many cards there are."""
+    players = table["players"]
+    hand = game["hands"][seat]
+    held = 0
+    for other in range(players):
+        if other != seat:
+            held += cards_left(game, other)
+    out = held / max(popcount(unseen), 1)  # share of the unseen cards that is in hands, not in the stock
+    trump = np.int64(game["trump"])
+    trumps_out = out * popcount(unseen & suit_mask(trump)) if trump != NO_TRUMP else 0.0
+    squeeze = pressure(game, table, seat, left)
+    count = popcount(hand)
+    for s in range(NUM_SUITS):
+        suit = suit_mask(s)
+        mine = hand & suit
+        length = popcount(mine)
+        suit_out = out * popcount(unseen & suit)
+        kind = np.int64(s == trump)
+        while mine:
+            card = lowest(mine)
+            mine ^= ONE << card
+            count -= 1
+            above = out * popcount(unseen & higher_cards(card))
+            notes["cards"][count] = card
+            features = notes["features"]
+            features[count, 0] = 1.0
+            features[count, 1] = above
+            features[count, 2] = math.sqrt(above)
+            features[count, 3] = trumps_out
+            features[count, 4] = suit_out
+            features[count, 5] = length
+            features[count, 6] = left
+            features[count, 7] = players
+            features[count, 8] = squeeze
+            features[count, 9] = 1.0 / left
+            log_odds = 0.0
+            for f in range(NUM_FEATURES):
+                log_odds += WEIGHTS[kind, f] * features[count, f]
+            notes["chance"][count] = 1.0 / (1.0 + math.exp(-log_odds))
+    return popcount(hand)
+
+
+@jit
+def write_tricks(notes: Notes, trump: Int, count: Int, skip: Int, wish: Int, leads: bool) -> Int:
+    """Distribution of the tricks of a hand that steers towards ``wish``: ``notes["tricks"][t]``; returns the cards in it.
+
+    Card ``skip`` (an index, or NONE) is left out. The sum of independent chances, each moved by the same log-odds
+    towards the wish; side cards also by the lead.
+    """
+    chance = notes["chance"]
+    tricks = notes["tricks"]
+    rest = 0
+    expected = 0.0
+    for k in range(count):
+        if k != skip:
+            expected += chance[k]
+            rest += 1
+    tricks[0] = 1.0
+    if rest == 0:
+        return 0
+    wish = min(max(wish, 0), rest)
+    steer = math.exp(CONTROL * (wish - expected) / rest)
+    lead = math.exp(LEADS / rest) if leads else 1.0
+    used = 0
+    for k in range(count):
+        if k != skip:
+            moved = chance[k] * steer
+            if notes["cards"][k] // NUM_RANKS != trump:
+                moved *= lead
+            win = moved / (1.0 - chance[k] + moved)
+            tricks[used + 1] = 0.0
+            for j in range(used + 1):
+                t = used + 1 - j
+                tricks[t] = tricks[t] * (1.0 - win) + tricks[t - 1] * win
+            tricks[0] *= 1.0 - win
+            used += 1
+    return rest
+
+
+@jit
+def rest_value(game: Any, table: Any, notes: Notes, count: Int, skip: Int, bid: Int, taken: Int, leads: bool) -> float:
+    """Expected points of a bid with so many tricks taken, the cards but ``skip`` still to play."""
+    rest = write_tricks(notes, np.int64(game["trump"]), count, skip, bid - taken, leads)
+    size = game["hand_size"]
+    value = 0.0
+    for t in range(rest + 1):
+        value += notes["tricks"][t] * table["points"][size, bid, taken + t]
+    return value
+
+
+@jit
+def best_bid(game: Any, table: Any, seat: Int, legal: Int, notes: Notes) -> Int:
+    """The legal bid (bit mask ``legal``) with the highest expected points for a seat's hand; the lowest of equals."""
+    size = np.int64(game["hand_size"])
+    count = weigh_hand(game, table, seat, unseen_cards(game, table, seat), size, notes)
+    leads = seat == game["leader"]
+    best = NONE
+    best_value = -np.inf
+    for bid in range(count + 1):
+        if (legal >> bid) & 1:
+            value = rest_value(game, table, notes, count, NONE, bid, 0, leads)
+            if value > best_value:
+                best = bid
+                best_value = value
+    return best
+
+
+@jit
+def write_none_of(notes: Notes, left: Int, unseen: Int) -> None:
+    """``notes["none_of"][k]``: chance that a seat with ``left`` of the unseen cards holds none of k given ones."""
+    without = 1.0 - left / max(popcount(unseen), 1)
+    chance = 1.0
+    for k in range(NUM_RANKS + 1):
+        notes["none_of"][k] = chance
+        chance *= without
+
+
+@jit
+def win_chance(game: Any, table: Any, seat: Int, card: Int, unseen: Int, notes: Notes) -> float:
+    """Chance that a card, played now, takes the current trick."""
+    led = np.int64(game["led_suit"])
+    trump = np.int64(game["trump"])
+    suit = card // NUM_RANKS
+    if led == NONE:
+        led = suit
+    elif not beats(card, np.int64(game["best"]), trump):
+        return 0.0
+    none_of = notes["none_of"]
+    players = table["players"]
+    no_higher = none_of[popcount(unseen & higher_cards(card))]
+    no_led = none_of[popcount(unseen & suit_mask(led))]
+    ruffs = 0.0  # chance that a seat without the led suit can beat the card
+    if suit == trump and led != trump:
+        ruffs = 1.0 - no_higher
+        no_higher = 1.0
+    elif trump != NO_TRUMP and led != trump:
+        ruffs = 1.0 - none_of[popcount(unseen & suit_mask(trump))]
+    chance = 1.0
+    other = seat
+    for _ in range(players - 1 - game["in_trick"]):
+        other = left_of(other, players)
+        voids = np.int64(game["voids"][other])
+        void = (voids >> led) & 1
+        can_ruff = 0.0 if trump != NO_TRUMP and (voids >> trump) & 1 else ruffs
+        beaten = can_ruff if void else (1.0 - no_higher) + no_led * can_ruff
+        keen = WANTS if game["bids"][other] > game["taken"][other] else DUCKS
+        chance *= 1.0 - keen * min(beaten, 1.0)
+    return chance
+
+
+@jit
+def best_card(game: Any, table: Any, notes: Notes) -> Int:
+    """The legal card with the highest expected points for the seat to act; the highest card number of equals.
+
+    Each card either takes the trick or not; what follows is judged by `rest_value`. When nothing changes the points
+    any more, the seat spoils: it fights for tricks where the others want more than there are, else it gives them away.
+    """
+    seat = np.int64(game["player"])
+    unseen = unseen_cards(game, table, seat)
+    left = popcount(game["hands"][seat])
+    count = weigh_hand(game, table, seat, unseen, left - 1, notes)
+    write_none_of(notes, count, unseen)
+    bid = np.int64(game["bids"][seat])
+    taken = np.int64(game["taken"][seat])
+    fight = 1e-6 if notes["features"][0, PRESSURE] > 0.0 else -1e-6
+    best = NONE
+    best_value = -np.inf
+    for k in range(count):
+        card = notes["cards"][k]
+        if (game["legal"] >> card) & 1:
+            wins = win_chance(game, table, seat, card, unseen, notes)
+            value = wins * fight
+            if wins > 0.0:
+                value += wins * rest_value(game, table, notes, count, k, bid, taken + 1, True)
+            if wins < 1.0:
+                value += (1.0 - wins) * rest_value(game, table, notes, count, k, bid, taken, False)
+            if value > best_value:
+                best = card
+                best_value = value
+    return best
