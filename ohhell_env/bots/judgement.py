@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ohhell_env.cards import NUM_RANKS, NUM_SUITS
+from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from ohhell_env.jit import ONE, Int, jit, lowest, popcount
 from ohhell_env.kernel import beats, left_of, suit_mask
 from ohhell_env.limits import MAX_HAND_SIZE
-from ohhell_env.state import NO_TRUMP, NONE
+from ohhell_env.state import BID, NO_TRUMP, NONE
 
 FEATURES = (
     "one",
@@ -35,19 +35,20 @@ PRESSURE = FEATURES.index("pressure")
 # Log-odds that a card takes a trick, by feature, for side cards and for trumps.
 WEIGHTS = np.array(
     [
-        [1.037, -0.665, -0.192, -0.09, 0.247, -0.475, 0.152, -0.429, -0.59, -1.436],
-        [2.059, 0.224, -3.255, 0.013, 0.013, 0.581, 0.04, 0.082, -0.303, -0.372],
+        [1.33, -0.837, -0.538, -0.108, 0.239, -0.32, 0.14, -0.37, -1.328, -2.294],
+        [2.81, 0.796, -4.932, -0.021, -0.021, 0.394, 0.154, 0.188, -1.167, -0.812],
     ]
 )
-CONTROL = 1.0  # how far a seat can steer its cards towards the tricks that it wants: log-odds for each trick a card
-LEADS = 2.1  # log-odds, over the tricks left, that side cards gain where the seat leads next
-WANTS, DUCKS = 0.9, 0.35  # chance that a seat which can win a trick does: needing tricks, needing none
+CONTROL = 1.5  # how far a seat can steer its cards towards the tricks that it wants: log-odds for each trick a card
+LEADS = 1.66  # log-odds, over the tricks left, that side cards gain where the seat leads next
+WANTS, DUCKS = 0.9, 0.5  # chance that a seat which can win a trick does: needing tricks, needing none
 
 # Working memory of one decision.
 NOTES = np.dtype(
     [
         ("cards", np.int64, (MAX_HAND_SIZE,)),  # the hand, highest card number first
         ("features", np.float64, (MAX_HAND_SIZE, NUM_FEATURES)),
+        ("value", np.float64, (NUM_CARDS,)),  # expected points of each option, a bid or a card
         ("chance", np.float64, (MAX_HAND_SIZE,)),  # that the card takes a trick, one way or another
         ("tricks", np.float64, (MAX_HAND_SIZE + 2,)),  # distribution of the tricks that some cards take
         ("none_of", np.float64, (NUM_RANKS + 1,)),  # chance that a seat holds none of k given unseen cards
@@ -82,8 +83,10 @@ def higher_cards(card: Int) -> Int:
 
 
 @jit
-def pressure(game: Any, table: Any, seat: Int, left: Int) -> float:
-    """Tricks that the others still need beyond their share, for each trick left; bids that are not known are left out."""
+def pressure(game: Any, table: Any, seat: Int, left: Int) -> Any:
+    """Tricks that the others still need beyond their share, for each trick left; unknown bids left out."""
+    if table["sealed"] and game["phase"] == BID:
+        return 0.0
     players = table["players"]
     beyond = 0.0
     for other in range(players):
@@ -139,9 +142,9 @@ def weigh_hand(game: Any, table: Any, seat: Int, unseen: Int, left: Int, notes: 
 
 @jit
 def write_tricks(notes: Notes, trump: Int, count: Int, skip: Int, wish: Int, leads: bool) -> Int:
-    """Distribution of the tricks of a hand that steers towards ``wish``: ``notes["tricks"][t]``; returns the cards in it.
+    """Distribution of the tricks of a hand that steers towards ``wish``: ``notes["tricks"][t]``.
 
-    Card ``skip`` (an index, or NONE) is left out. The sum of independent chances, each moved by the same log-odds
+    Returns how many cards are in it. Card ``skip`` (an index, or NONE) is left out. The sum of independent chances, each moved by the same log-odds
     towards the wish; side cards also by the lead.
     """
     chance = notes["chance"]
@@ -196,6 +199,7 @@ def best_bid(game: Any, table: Any, seat: Int, legal: Int, notes: Notes) -> Int:
     for bid in range(count + 1):
         if (legal >> bid) & 1:
             value = rest_value(game, table, notes, count, NONE, bid, 0, leads)
+            notes["value"][bid] = value
             if value > best_value:
                 best = bid
                 best_value = value
@@ -271,6 +275,7 @@ def best_card(game: Any, table: Any, notes: Notes) -> Int:
                 value += wins * rest_value(game, table, notes, count, k, bid, taken + 1, True)
             if wins < 1.0:
                 value += (1.0 - wins) * rest_value(game, table, notes, count, k, bid, taken, False)
+            notes["value"][card] = value
             if value > best_value:
                 best = card
                 best_value = value

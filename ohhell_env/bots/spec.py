@@ -10,6 +10,7 @@ from types import MappingProxyType
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.heuristic import HeuristicBot
 from ohhell_env.bots.random import RandomBot
+from ohhell_env.bots.search import SearchBot
 
 _POLICY = "ohhell_env.bots.policy"
 
@@ -24,12 +25,25 @@ def _heuristic(parameter: str, seed: int) -> Bot:
     return HeuristicBot(seed)
 
 
-BOTS: Mapping[str, Callable[[str, int], Bot]] = MappingProxyType({"random": _random, "heuristic": _heuristic})
+def _search(parameter: str, seed: int) -> Bot:
+    if not parameter:
+        return SearchBot(seed)
+    if not parameter.isdecimal() or int(parameter) < 1:
+        raise ValueError(
+            f"player 'search:{parameter}' is not known; use search:N with N play-outs a decision, 1 or more"
+        )
+    return SearchBot(seed, playouts=int(parameter))
+
+
+BOTS: Mapping[str, Callable[[str, int], Bot]] = MappingProxyType(
+    {"random": _random, "heuristic": _heuristic, "search": _search}
+)
 """The bots that have a name: name -> function (text after the colon, seed) -> Bot."""
 
 _FORMS = (
     "random",
     "heuristic",
+    "search or search:N (N play-outs a decision; search alone is search:400)",
     "module:factory (called as factory(seed=seed), returns a Bot)",
     "checkpoints/NAME or the path of a checkpoint's folder",
 )
@@ -39,7 +53,7 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
     """The player that a spec string names.
 
     Args:
-        spec: ``random``, ``heuristic``, ``module:factory``, ``checkpoints/NAME`` or the path of a checkpoint's folder.
+        spec: ``random``, ``heuristic``, ``search``, ``search:N``, ``module:factory``, ``checkpoints/NAME`` or the path of a checkpoint's folder.
         seed: seed of the bot's own random stream, 0..2**63-1.
 
     Raises:

@@ -1,0 +1,192 @@
+"""The searching player: determinised Monte Carlo. Sampled worlds, play-outs in which every seat pursues its bid.
+
+For each decision a number of worlds (`worlds`) is dealt; in each of them every option is tried and the hand played out
+by the rules of `judgement` with a little noise, the same world and the same random numbers for all options. The option
+with the highest mean points of the searching seat is taken. The method is perfect-information Monte Carlo (Ginsberg
+2001, "GIB: Imperfect Information in a Computationally Challenging Game"), except that nobody in the play-outs sees
+more than a player would.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ohhell_env import kernel
+from ohhell_env.bots.base import Bot
+from ohhell_env.bots.heuristic import rule_option
+from ohhell_env.bots.judgement import NOTES, best_bid, best_card
+from ohhell_env.bots.worlds import PLAN, deal_world, plan_deals
+from ohhell_env.cards import NUM_CARDS
+from ohhell_env.jit import ONE, Int, below, clamp, jit, lowest, next_state, nth_bit, popcount, stream_of
+from ohhell_env.observation import SEALED
+from ohhell_env.state import BID, GAME, HAND_OVER, NONE
+
+DEFAULT_PLAYOUTS = 400
+CARD_NOISE = 30  # in a thousand: decisions of a play-out that are taken at random
+BID_NOISE = 150  # in a thousand: sampled bids that are off by one
+PRIOR = 4.0  # worlds that the rules' own estimate of an option counts for
+
+SPOIL = 0.01  # of the others' mean points is taken off: between cards that are equal to the seat, spoil
+
+
+@jit
+def happens(stream: np.uint64, thousandths: Int) -> bool:
+    """Whether something that happens so many times in a thousand happens."""
+    return bool(below(stream, 1000) < thousandths)
+
+
+@jit
+def sampled_bid(game: Any, table: Any, seat: Int, legal: Int, notes: Any, stream: np.uint64) -> Int:
+    """A bid that a seat could make with its hand: the best by rule, now and then one off; always one of ``legal``."""
+    bid = best_bid(game, table, seat, legal, notes)
+    if happens(stream, BID_NOISE):
+        other = clamp(bid + 2 * below(next_state(stream), 2) - 1, 0, np.int64(game["hand_size"]))
+        if (legal >> other) & 1:
+            bid = other
+    return bid
+
+
+@jit
+def fill_sealed_bids(game: Any, table: Any, notes: Any, stream: np.uint64) -> np.uint64:
+    """Sample the bids that are made but sealed from the hands of this world; returns the stream's next state.
+
+    The dealer knows more: its mask tells the sum of the others' bids, or that the sum is beyond the hand size.
+    Sampled bids are moved by one, seat by seat, until they agree with that.
+    """
+    players = table["players"]
+    size = np.int64(game["hand_size"])
+    every = (ONE << (size + 1)) - 1
+    total = 0
+    sealed = 0
+    for seat in range(players):
+        if game["bids"][seat] == SEALED:
+            bid = sampled_bid(game, table, seat, every, notes, stream)
+            stream = next_state(next_state(stream))
+            game["bids"][seat] = bid
+            total += bid
+            sealed += 1
+    if sealed and table["hook"] and game["player"] == game["dealer"]:
+        closed = every & ~game["legal"]
+        low = size - lowest(closed) if closed else size + 1
+        high = low if closed else size * sealed
+        while total < low or total > high:
+            step = 1 if total < low else -1
+            stream = next_state(stream)
+            seat = below(stream, players)
+            moved = game["bids"][seat] + step
+            if seat != game["player"] and moved >= 0 and moved <= size:
+                game["bids"][seat] = moved
+                total += step
+    return stream
+
+
+@jit
+def play_out(game: Any, table: Any, notes: Any, stream: np.uint64) -> None:
+    """Bid and play a hand to its end, every seat by its rules and its own knowledge, with a little noise."""
+    while game["phase"] != HAND_OVER:
+        legal = game["legal"]
+        if legal & (legal - 1) == 0:
+            option = lowest(legal)
+        elif game["phase"] == BID:
+            option = sampled_bid(game, table, game["player"], legal, notes, stream)
+            stream = next_state(next_state(stream))
+        else:
+            stream = next_state(stream)
+            if happens(stream, CARD_NOISE):
+                stream = next_state(stream)
+                option = nth_bit(legal, below(stream, popcount(legal)))
+            else:
+                option = best_card(game, table, notes)
+        kernel.apply(game, table, kernel.action_of(game, option))
+
+
+@jit
+def gain(game: Any, table: Any, seat: Int) -> Any:
+    """What a finished hand is worth to a seat: its points, less a little of the others' mean points."""
+    players = table["players"]
+    others = 0.0
+    for other in range(players):
+        if other != seat:
+            others += kernel.hand_points(game, table, other)
+    return kernel.hand_points(game, table, seat) - SPOIL * others / (players - 1)
+
+
+@jit
+def judge_options(
+    view: Any, table: Any, playouts: Int, key: Int, boards: Any, notes: Any, plan: Any, worth: Any
+) -> bool:
+    """Write the expected gain of each legal option of a view to ``worth[option]``; False when no world fits the view.
+
+    ``playouts`` are shared evenly: each world is played out once for every option, in at least one world. ``boards``
+    is (2,) of GAME: a world, and the copy of it that is played out.
+    """
+    seat = np.int64(view["player"])
+    legal = view["legal"]
+    if not plan_deals(view, table, seat, plan):
+        return False
+    worlds = max(playouts // popcount(legal), 1)
+    rule_option(view, table, notes)
+    for option in range(NUM_CARDS):
+        worth[option] = notes["value"][option] * PRIOR
+    for number in range(worlds):
+        boards[0] = view
+        stream = deal_world(plan, boards[0], stream_of(key, number))
+        stream = fill_sealed_bids(boards[0], table, notes, stream)
+        rest = legal
+        while rest:
+            option = lowest(rest)
+            rest ^= ONE << option
+            boards[1] = boards[0]
+            kernel.apply(boards[1], table, kernel.action_of(boards[1], option))
+            play_out(boards[1], table, notes, stream)
+            worth[option] += gain(boards[1], table, seat)
+    return True
+
+
+@jit
+def choose_by_search(
+    views: Any, tables: Any, keys: Any, playouts: Int, boards: Any, notes: Any, plans: Any, worth: Any, actions: Any
+) -> Int:
+    """The option with the highest expected gain for each view; returns the first view that no world fits, or NONE."""
+    for j in range(views.shape[0]):
+        view = views[j]
+        legal = view["legal"]
+        best = lowest(legal)
+        if popcount(legal) > 1:
+            if not judge_options(view, tables[view["table"]], playouts, keys[j], boards, notes[0], plans[0], worth):
+                return j
+            for option in range(NUM_CARDS):
+                if (legal >> option) & 1 and worth[option] > worth[best]:
+                    best = option
+        actions[j] = kernel.action_of(view, best)
+    return NONE
+
+
+class SearchBot(Bot):
+    """Determinised Monte Carlo.
+
+    Args:
+        seed: seed of the bot's own random stream.
+        playouts: hands played out for one decision, in all: each legal option gets an equal share, at least one.
+
+    Raises:
+        ValueError: if ``playouts`` is less than 1; from `choose`, if a view is one that no play can lead to.
+    """
+
+    def __init__(self, seed: int = 0, playouts: int = DEFAULT_PLAYOUTS) -> None:
+        super().__init__(seed)
+        if playouts < 1:
+            raise ValueError(f"playouts={playouts!r} is not allowed; use 1 or more")
+        self.playouts = playouts
+
+    def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        actions = np.empty(len(views), dtype=np.int64)
+        boards = np.zeros(2, dtype=GAME)
+        notes, plans, worth = np.zeros(1, dtype=NOTES), np.zeros(1, dtype=PLAN), np.zeros(NUM_CARDS)
+        bad = choose_by_search(views, tables, keys, self.playouts, boards, notes, plans, worth, actions)
+        if bad != NONE:
+            raise ValueError(f"view {bad}: no deal of the unseen cards fits the hand sizes and the voids shown")
+        return actions
