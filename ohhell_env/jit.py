@@ -48,6 +48,13 @@ def entry_point(function: Callable[..., Any], *examples: Any) -> Callable[..., A
     return function.overloads[signature].entry_point  # type: ignore[attr-defined, no-any-return]
 
 
+def jit_apart(function: Function) -> Function:
+    """As `jit`, but compiled once and called, not copied into its callers: for large functions, to compile in time."""
+    if numba.config.DISABLE_JIT:
+        return np.errstate(over="ignore")(function)
+    return numba.njit(function, cache=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]
+
+
 @intrinsic
 def _ctpop(typing_context: Any, value: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from ohhell_env.jit import ONE, Int, jit, lowest, popcount
+from ohhell_env.jit import ONE, Int, jit, jit_apart, lowest, popcount
 from ohhell_env.kernel import beats, left_of, suit_mask
 from ohhell_env.limits import MAX_HAND_SIZE
 from ohhell_env.state import BID, NO_TRUMP, NONE
@@ -96,7 +96,7 @@ def pressure(game: Any, table: Any, seat: Int, left: Int) -> Any:
     return beyond / left
 
 
-@jit
+@jit_apart
 def weigh_hand(game: Any, table: Any, seat: Int, unseen: Int, left: Int, notes: Notes) -> Int:
     """Write a seat's cards, their features and their chances in ``left`` tricks; returns how many cards there are."""
     players = table["players"]
@@ -177,7 +177,7 @@ def write_tricks(notes: Notes, trump: Int, count: Int, skip: Int, wish: Int, lea
     return rest
 
 
-@jit
+@jit_apart
 def rest_value(game: Any, table: Any, notes: Notes, count: Int, skip: Int, bid: Int, taken: Int, leads: bool) -> float:
     """Expected points of a bid with so many tricks taken, the cards but ``skip`` still to play."""
     rest = write_tricks(notes, np.int64(game["trump"]), count, skip, bid - taken, leads)
@@ -188,7 +188,7 @@ def rest_value(game: Any, table: Any, notes: Notes, count: Int, skip: Int, bid: 
     return value
 
 
-@jit
+@jit_apart
 def best_bid(game: Any, table: Any, seat: Int, legal: Int, notes: Notes) -> Int:
     """The legal bid (bit mask ``legal``) with the highest expected points for a seat's hand; the lowest of equals."""
     size = np.int64(game["hand_size"])
@@ -249,7 +249,7 @@ def win_chance(game: Any, table: Any, seat: Int, card: Int, unseen: Int, notes: 
     return chance
 
 
-@jit
+@jit_apart
 def best_card(game: Any, table: Any, notes: Notes) -> Int:
     """The legal card with the highest expected points for the seat to act; the highest card number of equals.
 

@@ -18,16 +18,16 @@ from ohhell_env import kernel
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.heuristic import rule_option
 from ohhell_env.bots.judgement import NOTES, best_bid, best_card
-from ohhell_env.bots.worlds import PLAN, deal_world, plan_deals
+from ohhell_env.bots.worlds import PLAN, likely_world, plan_deals
 from ohhell_env.cards import NUM_CARDS
-from ohhell_env.jit import ONE, Int, below, clamp, jit, lowest, next_state, nth_bit, popcount, stream_of
+from ohhell_env.jit import ONE, Int, below, clamp, jit, jit_apart, lowest, next_state, nth_bit, popcount, stream_of
 from ohhell_env.observation import SEALED
 from ohhell_env.state import BID, GAME, HAND_OVER, NONE
 
 DEFAULT_PLAYOUTS = 400
 CARD_NOISE = 30  # in a thousand: decisions of a play-out that are taken at random
 BID_NOISE = 150  # in a thousand: sampled bids that are off by one
-PRIOR = 4.0  # worlds that the rules' own estimate of an option counts for
+PRIOR = 20.0  # worlds that the rules' own estimate of an option counts for
 
 SPOIL = 0.01  # of the others' mean points is taken off: between cards that are equal to the seat, spoil
 
@@ -49,7 +49,7 @@ def sampled_bid(game: Any, table: Any, seat: Int, legal: Int, notes: Any, stream
     return bid
 
 
-@jit
+@jit_apart
 def fill_sealed_bids(game: Any, table: Any, notes: Any, stream: np.uint64) -> np.uint64:
     """Sample the bids that are made but sealed from the hands of this world; returns the stream's next state.
 
@@ -83,7 +83,7 @@ def fill_sealed_bids(game: Any, table: Any, notes: Any, stream: np.uint64) -> np
     return stream
 
 
-@jit
+@jit_apart
 def play_out(game: Any, table: Any, notes: Any, stream: np.uint64) -> None:
     """Bid and play a hand to its end, every seat by its rules and its own knowledge, with a little noise."""
     while game["phase"] != HAND_OVER:
@@ -114,14 +114,14 @@ def gain(game: Any, table: Any, seat: Int) -> Any:
     return kernel.hand_points(game, table, seat) - SPOIL * others / (players - 1)
 
 
-@jit
+@jit_apart
 def judge_options(
     view: Any, table: Any, playouts: Int, key: Int, boards: Any, notes: Any, plan: Any, worth: Any
 ) -> bool:
     """Write the expected gain of each legal option of a view to ``worth[option]``; False when no world fits the view.
 
     ``playouts`` are shared evenly: each world is played out once for every option, in at least one world. ``boards``
-    is (2,) of GAME: a world, and the copy of it that is played out.
+    is (3,) of GAME to work in.
     """
     seat = np.int64(view["player"])
     legal = view["legal"]
@@ -132,8 +132,7 @@ def judge_options(
     for option in range(NUM_CARDS):
         worth[option] = notes["value"][option] * PRIOR
     for number in range(worlds):
-        boards[0] = view
-        stream = deal_world(plan, boards[0], stream_of(key, number))
+        stream = likely_world(plan, view, table, boards, notes, stream_of(key, number))
         stream = fill_sealed_bids(boards[0], table, notes, stream)
         rest = legal
         while rest:
@@ -184,7 +183,7 @@ class SearchBot(Bot):
 
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
         actions = np.empty(len(views), dtype=np.int64)
-        boards = np.zeros(2, dtype=GAME)
+        boards = np.zeros(3, dtype=GAME)
         notes, plans, worth = np.zeros(1, dtype=NOTES), np.zeros(1, dtype=PLAN), np.zeros(NUM_CARDS)
         bad = choose_by_search(views, tables, keys, self.playouts, boards, notes, plans, worth, actions)
         if bad != NONE:

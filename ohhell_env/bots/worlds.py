@@ -3,7 +3,8 @@
 What a deal must fit: how many cards each seat holds, and the suits in which a seat has failed to follow. Every card
 that the viewer cannot place may lie with any seat or in the stock. Seats that have shown a void are dealt first, by
 suit counts drawn in proportion to the number of ways to complete the deal; those numbers are exact counts, worked out
-once for a decision. The other seats and the stock then share what is left at random.
+once for a decision. The other seats and the stock then share what is left at random. `likely_world` then prefers
+deals in which the bids that the viewer knows make sense.
 """
 
 from __future__ import annotations
@@ -13,15 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from ohhell_env.bots.judgement import cards_left, unseen_cards
+from ohhell_env import kernel
+from ohhell_env.bots.judgement import best_bid, cards_left, unseen_cards
 from ohhell_env.cards import NUM_RANKS, NUM_SUITS
-from ohhell_env.jit import ONE, Int, below, jit, mix, next_state, nth_bit, popcount
-from ohhell_env.kernel import suit_mask
+from ohhell_env.jit import ONE, Int, below, jit, jit_apart, mix, next_state, nth_bit, popcount
+from ohhell_env.kernel import left_of, suit_mask
 from ohhell_env.limits import MAX_PLAYERS
+from ohhell_env.state import BID, NONE
 
 _COUNTS = NUM_RANKS + 1  # a suit may have 0..13 unseen cards
 _SHIFT_32 = np.uint64(32)
 CHOOSE = np.array([[math.comb(n, k) for k in range(_COUNTS)] for n in range(_COUNTS)], dtype=np.float64)
+
+TRIES = 5  # deals of which `likely_world` keeps one
+SHARPNESS = 0.7  # log-odds of a bid for each point that the bidder's estimate of it is higher
+SURPRISE = 0.02  # chance that a bid follows from nothing that the rules see
 
 # What is worked out once for a decision: who is dealt in which order, and how many ways there are to go on.
 PLAN = np.dtype(
@@ -43,8 +50,8 @@ PLAN = np.dtype(
 Plan = Any  # a record of PLAN
 
 
-@jit
-def plan_deals(game: Any, table: Any, viewer: Int, plan: Plan) -> bool:
+@jit_apart
+def plan_deals(game: Any, table: Any, viewer: Int, plan: Plan) -> Any:
     """Prepare dealing what ``viewer`` cannot see; False when no deal fits (no play leads to such a game)."""
     unseen = unseen_cards(game, table, viewer)
     plan["unseen"] = unseen
@@ -104,8 +111,8 @@ def most_of(plan: Plan, k: Int, suit: Int, there: Int) -> Int:
     return 0 if (plan["voids"][k] >> suit) & 1 else min(there, plan["sizes"][k])
 
 
-@jit
-def divide(plan: Plan, k: Int, clubs: Int, diamonds: Int, hearts: Int, spades: Int, target: float) -> float:
+@jit_apart
+def divide(plan: Plan, k: Int, clubs: Int, diamonds: Int, hearts: Int, spades: Int, target: float) -> Any:
     """Walk through the k-th seat's hands by suit counts, adding up the deals of each, until the sum exceeds ``target``.
 
     Returns the sum; ``take`` is the hand at which the walk stopped. With an infinite target: the number of deals.
@@ -145,7 +152,7 @@ def draw(pool: Int, count: Int, stream: np.uint64) -> Any:
     return pool ^ rest, stream
 
 
-@jit
+@jit_apart
 def deal_world(plan: Plan, world: Any, stream: np.uint64) -> np.uint64:
     """Deal the unseen cards into the other hands of a game; returns the stream's next state."""
     pool = plan["unseen"]
@@ -163,4 +170,67 @@ def deal_world(plan: Plan, world: Any, stream: np.uint64) -> np.uint64:
             hand, stream = draw(pool, plan["sizes"][k], stream)
         world["hands"][seat] = hand
         pool ^= hand
+    return stream
+
+
+@jit_apart
+def bid_likelihood(world: Any, table: Any, viewer: Int, rewound: Any, notes: Any) -> float:
+    """How likely the others' known bids are, given the hands of this world; ``rewound`` is a game to write to."""
+    players = table["players"]
+    size = np.int64(world["hand_size"])
+    for seat in range(players):
+        rewound["hands"][seat] = world["hands"][seat] | world["played"][seat]
+        rewound["played"][seat] = 0
+        rewound["taken"][seat] = 0
+        rewound["bids"][seat] = NONE
+    rewound["phase"] = BID
+    rewound["leader"] = left_of(np.int64(world["dealer"]), players)
+    likelihood = 1.0
+    seat = np.int64(rewound["leader"])
+    for _ in range(players):
+        bid = np.int64(world["bids"][seat])
+        if bid >= 0:
+            if seat != viewer:
+                rewound["player"] = seat
+                legal = kernel.legal_bids(rewound, table)
+                best_bid(rewound, table, seat, legal, notes)
+                likelihood *= SURPRISE + share_of(notes, legal, size, bid)
+            rewound["bids"][seat] = bid
+        seat = left_of(seat, players)
+    return likelihood
+
+
+@jit
+def share_of(notes: Any, legal: Int, size: Int, bid: Int) -> float:
+    """Chance of one of the legal bids where each is made in proportion to the exponential of its estimated points."""
+    total = 0.0
+    for other in range(size + 1):
+        if (legal >> other) & 1:
+            total += math.exp(SHARPNESS * (notes["value"][other] - notes["value"][bid]))
+    return 1.0 / total
+
+
+@jit_apart
+def likely_world(plan: Plan, view: Any, table: Any, boards: Any, notes: Any, stream: np.uint64) -> np.uint64:
+    """Deal `TRIES` worlds and keep one, drawn in proportion to `bid_likelihood`, in ``boards[0]``.
+
+    ``boards`` is (3,) of GAME. Returns the stream's next state.
+    """
+    viewer = np.int64(view["player"])
+    known = 0
+    for seat in range(table["players"]):
+        known += seat != viewer and view["bids"][seat] >= 0
+    boards[0] = view
+    if known == 0:
+        return deal_world(plan, boards[0], stream)
+    total = 0.0
+    for _ in range(TRIES):
+        boards[1] = view
+        stream = deal_world(plan, boards[1], stream)
+        boards[2] = view
+        likelihood = bid_likelihood(boards[1], table, viewer, boards[2], notes)
+        total += likelihood
+        stream = next_state(stream)
+        if np.int64(mix(stream) >> _SHIFT_32) * 2.0**-32 * total < likelihood:
+            boards[0] = boards[1]
     return stream
