@@ -144,8 +144,8 @@ def weigh_hand(game: Any, table: Any, seat: Int, unseen: Int, left: Int, notes: 
 def write_tricks(notes: Notes, trump: Int, count: Int, skip: Int, wish: Int, leads: bool) -> Int:
     """Distribution of the tricks of a hand that steers towards ``wish``: ``notes["tricks"][t]``.
 
-    Returns how many cards are in it. Card ``skip`` (an index, or NONE) is left out. The sum of independent chances, each moved by the same log-odds
-    towards the wish; side cards also by the lead.
+    Card ``skip`` (an index, or NONE) is left out; returns how many cards are in it. It is the sum of independent
+    chances, each moved by the same log-odds towards the wish; side cards also by the lead.
     """
     chance = notes["chance"]
     tricks = notes["tricks"]

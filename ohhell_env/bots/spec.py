@@ -53,7 +53,8 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
     """The player that a spec string names.
 
     Args:
-        spec: ``random``, ``heuristic``, ``search``, ``search:N``, ``module:factory``, ``checkpoints/NAME`` or the path of a checkpoint's folder.
+        spec: ``random``, ``heuristic``, ``search``, ``search:N``, ``module:factory``, ``checkpoints/NAME`` or the path
+            of a checkpoint's folder.
         seed: seed of the bot's own random stream, 0..2**63-1.
 
     Raises:
