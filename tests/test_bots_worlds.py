@@ -92,7 +92,7 @@ def test_the_uniformity_cases_have_seats_with_and_without_voids() -> None:
 def test_a_void_shown_is_never_violated_in_a_thousand_worlds(players: int) -> None:
     rules = Rules(players=players)
     peak = rules.peak
-    for plays in ((peak // 2) * players + 2, (peak - 2) * players + 1):
+    for plays in ((peak - 3) * players + 2, (peak - 2) * players + 1):
         simulator = position(rules, 11 + players, plays)
         view, table = view_of(simulator), simulator.tables[0]
         shown = [int(void) for void in view["voids"][:players]]

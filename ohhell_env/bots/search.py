@@ -118,17 +118,17 @@ def gain(game: Any, table: Any, seat: Int) -> Any:
 def judge_options(
     view: Any, table: Any, playouts: Int, key: Int, boards: Any, notes: Any, plan: Any, worth: Any
 ) -> bool:
-    """Write the expected gain of each legal option of a view to ``worth[option]``; False when no world fits the view.
+    """Write how much each legal option of a view is worth to ``worth[option]``; False when no world fits the view.
 
-    ``playouts`` are shared evenly: each world is played out once for every option, in at least one world. ``boards``
-    is (3,) of GAME to work in.
+    The rules' estimates of the options stand in ``notes["value"]`` and count for `PRIOR` worlds. ``playouts`` are
+    shared evenly: each world is played out once for every option, in at least one world. ``boards`` is (3,) of GAME
+    to work in.
     """
     seat = np.int64(view["player"])
     legal = view["legal"]
     if not plan_deals(view, table, seat, plan):
         return False
     worlds = max(playouts // popcount(legal), 1)
-    rule_option(view, table, notes)
     for option in range(NUM_CARDS):
         worth[option] = notes["value"][option] * PRIOR
     for number in range(worlds):
@@ -153,7 +153,7 @@ def choose_by_search(
     for j in range(views.shape[0]):
         view = views[j]
         legal = view["legal"]
-        best = lowest(legal)
+        best = rule_option(view, tables[view["table"]], notes[0])  # of equal options this one is taken
         if popcount(legal) > 1:
             if not judge_options(view, tables[view["table"]], playouts, keys[j], boards, notes[0], plans[0], worth):
                 return j

@@ -186,17 +186,17 @@ def bid_likelihood(world: Any, table: Any, viewer: Int, rewound: Any, notes: Any
     rewound["phase"] = BID
     rewound["leader"] = left_of(np.int64(world["dealer"]), players)
     likelihood = 1.0
-    seat = np.int64(rewound["leader"])
+    bidder = np.int64(rewound["leader"])
     for _ in range(players):
-        bid = np.int64(world["bids"][seat])
+        bid = np.int64(world["bids"][bidder])
         if bid >= 0:
-            if seat != viewer:
-                rewound["player"] = seat
+            if bidder != viewer:
+                rewound["player"] = bidder
                 legal = kernel.legal_bids(rewound, table)
-                best_bid(rewound, table, seat, legal, notes)
+                best_bid(rewound, table, bidder, legal, notes)
                 likelihood *= SURPRISE + share_of(notes, legal, size, bid)
-            rewound["bids"][seat] = bid
-        seat = left_of(seat, players)
+            rewound["bids"][bidder] = bid
+        bidder = left_of(bidder, players)
     return likelihood
 
 
@@ -217,9 +217,9 @@ def likely_world(plan: Plan, view: Any, table: Any, boards: Any, notes: Any, str
     ``boards`` is (3,) of GAME. Returns the stream's next state.
     """
     viewer = np.int64(view["player"])
-    known = 0
+    known = np.int64(0)
     for seat in range(table["players"]):
-        known += seat != viewer and view["bids"][seat] >= 0
+        known += np.int64(seat != viewer and view["bids"][seat] >= 0)
     boards[0] = view
     if known == 0:
         return deal_world(plan, boards[0], stream)
