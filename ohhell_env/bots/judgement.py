@@ -41,7 +41,7 @@ WEIGHTS = np.array(
 )
 CONTROL = 1.5  # how far a seat can steer its cards towards the tricks that it wants: log-odds for each trick a card
 LEADS = 1.66  # log-odds, over the tricks left, that side cards gain where the seat leads next
-WANTS, DUCKS = 0.9, 0.5  # chance that a seat which can win a trick does: needing tricks, needing none
+WANTS, DUCKS = 0.9, 0.7  # chance that a seat which can win a trick does: needing tricks, needing none
 
 # Working memory of one decision.
 NOTES = np.dtype(
