@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ohhell_env.bots import Bot, make_bot
-from ohhell_env.bots.measure import self_play
+from ohhell_env.bots.measure import play_hands, self_play
 from ohhell_env.cards import Deck, cards_of, mask_of, parse_card, parse_cards
 from ohhell_env.kernel import FIRST_BID
 from ohhell_env.rules import Rules
@@ -244,3 +244,29 @@ def test_the_heuristic_player_holds_its_strength() -> None:
         measured = self_play(make_bot("heuristic"), Rules(ramp=(size,), bids="open"), 1_000, seed=1)
         assert measured.points - 3 * measured.points_error > points - 0.4
         assert measured.points > points
+
+
+def lead_over_the_table(bot: Bot, others: Bot, rules: Rules, deals: int) -> tuple[float, float]:
+    """Points a hand that one bot is ahead of the other seats' mean, the same deals in every seat: (mean, its error)."""
+    ahead = np.zeros(deals)
+    for seat in range(rules.players):
+        bots = [others] * rules.players
+        bots[seat] = bot
+        scores = play_hands(bots, rules, deals, seed=1)["scores"][:, : rules.players]
+        ahead += (scores[:, seat] - (scores.sum(axis=1) - scores[:, seat]) / (rules.players - 1)) / rules.players
+    return float(ahead.mean()), float(ahead.std() / np.sqrt(deals))
+
+
+@pytest.mark.parametrize("players", [3, 4, 5, 6, 7])
+def test_the_heuristic_player_beats_the_random_player(players: int) -> None:
+    rules = Rules(players=players, ramp=(5,))
+    mean, error = lead_over_the_table(make_bot("heuristic"), make_bot("random"), rules, 100)
+    assert mean > 4 * error
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("players", [3, 4, 5, 6, 7])
+def test_the_searching_player_beats_the_heuristic_player(players: int) -> None:
+    rules = Rules(players=players, ramp=(5,))
+    mean, error = lead_over_the_table(make_bot("search:400"), make_bot("heuristic"), rules, 300)
+    assert mean > 2 * error

@@ -17,22 +17,26 @@ from ohhell_env.kernel import beats, left_of, suit_mask
 from ohhell_env.limits import MAX_HAND_SIZE
 from ohhell_env.state import BID, NO_TRUMP, NONE
 
+# What the chance of a card is told from, in the order of `WEIGHTS`.
 FEATURES = (
     "one",
-    "above",
+    "above",  # higher cards of the suit that the others are expected to hold
     "sqrt_above",
-    "trumps_out",
-    "suit_out",
-    "length",
+    "trumps_out",  # trumps that the others are expected to hold
+    "suit_out",  # cards of the suit that the others are expected to hold
+    "length",  # own cards of the suit
     "tricks_left",
     "players",
-    "pressure",
-    "shortness",
+    "pressure",  # tricks that the others need beyond their share, for each trick left
+    "shortness",  # 1 / tricks left
 )
 NUM_FEATURES = len(FEATURES)
 PRESSURE = FEATURES.index("pressure")
 
-# Log-odds that a card takes a trick, by feature, for side cards and for trumps.
+# Log-odds that a card takes a trick, by feature, for side cards and for trumps. Fitted, together with LEADS, by maximum
+# likelihood of the tricks taken (a sum of independent chances) in 320,000 positions of this player's own games with
+# 3 to 7 players and 1 to 13 cards, two bids in five and three cards in a hundred changed at random; twice, the second time on games of the
+# first. CONTROL, WANTS and DUCKS were then compared head to head.
 WEIGHTS = np.array(
     [
         [1.33, -0.837, -0.538, -0.108, 0.239, -0.32, 0.14, -0.37, -1.328, -2.294],

@@ -28,7 +28,6 @@ DEFAULT_PLAYOUTS = 400
 CARD_NOISE = 30  # in a thousand: decisions of a play-out that are taken at random
 BID_NOISE = 150  # in a thousand: sampled bids that are off by one
 PRIOR = 20.0  # worlds that the rules' own estimate of an option counts for
-
 SPOIL = 0.01  # of the others' mean points is taken off: between cards that are equal to the seat, spoil
 
 
