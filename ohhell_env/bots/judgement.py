@@ -35,8 +35,8 @@ PRESSURE = FEATURES.index("pressure")
 
 # Log-odds that a card takes a trick, by feature, for side cards and for trumps. Fitted, together with LEADS, by maximum
 # likelihood of the tricks taken (a sum of independent chances) in 320,000 positions of this player's own games with
-# 3 to 7 players and 1 to 13 cards, two bids in five and three cards in a hundred changed at random; twice, the second time on games of the
-# first. CONTROL, WANTS and DUCKS were then compared head to head.
+# 3 to 7 players and 1 to 13 cards, two bids in five and three cards in a hundred changed at random; twice, the second
+# time on games of the first. CONTROL, WANTS and DUCKS were then compared head to head.
 WEIGHTS = np.array(
     [
         [1.33, -0.837, -0.538, -0.108, 0.239, -0.32, 0.14, -0.37, -1.328, -2.294],
