@@ -90,6 +90,14 @@ def next_table_hand(
 
 
 @cache
+def compiled_next_hand() -> Callable[..., int]:
+    """`next_table_hand` without the dispatcher in front."""
+    games, tables, entries = np.zeros(1, GAME), compile_rules((Rules(),)), np.zeros(1, np.int8)
+    decks, reward = np.zeros((1, 1), np.int8), np.zeros((1, 1))
+    return entry_point(next_table_hand, games, tables, decks, 0, entries, entries, reward, games)
+
+
+@cache
 def compiled_step() -> Callable[..., int]:
     """`step_table` without the dispatcher in front."""
     entries = np.zeros(1, np.int8)
@@ -134,7 +142,6 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         self._kind = kernel.reward_kind(reward)
         self.tables = compile_rules((rules,))
         self.games: NDArray[np.void] = np.zeros(1, dtype=GAME)
-        self._finished: NDArray[np.void] = np.zeros(1, dtype=GAME)
         self._reward = np.zeros((1, rules.players))
         self.possible_agents = [f"player_{seat}" for seat in range(rules.players)]
         self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -205,22 +212,18 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         self._skip_agent_selection: str | None = None  # type: ignore[assignment]
         self._paid = False
         self._set_scores()
-        self._select(self.possible_agents[seat])
+        self.agent_selection = self._actor = actor = self.possible_agents[seat]
+        self.infos[actor] = {"action_mask": self._mask, "score": 0.0, "win_share": 0.0}
         if self.render_mode == "human":
             self.render()
 
     def step(self, action: Any) -> None:
         """Bid or play for ``agent_selection``; for an agent that is done, only None."""
-        if not self._ready:
-            EnvLogger.error_step_before_reset()
-        if not self.agents:
-            EnvLogger.warn_step_after_terminated_truncated()
+        agent = self._actor
+        if agent is None:
+            self._step_out_of_turn(action)
             return
         self._updated = True
-        agent = self.agent_selection
-        if self.terminations[agent]:
-            self._was_dead_step(action)
-            return
         observation = np.empty(OBSERVATION_SIZE, _INT8)
         mask = np.empty(NUM_ACTIONS, _INT8)
         try:
@@ -236,21 +239,36 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             self._paid = False
         self._observation, self._mask = observation, mask
         self.infos[agent] = self._waiting[agent]
-        if result == _HAND_OVER:
+        if result >= _HAND_OVER:
             result = self._next_hand()
-        if result == _MATCH_OVER:
-            self._end(False)
-        else:
-            self._select(self.possible_agents[result])
+            if result == _MATCH_OVER:
+                self._end(False)
+        if result < _HAND_OVER:
+            self.agent_selection = self._actor = actor = self.possible_agents[result]
+            self.infos[actor] = {"action_mask": self._mask, "score": self._scores[actor], "win_share": 0.0}
         if self.render_mode == "human":
             self.render()
 
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        agent = self.agent_selection
+        seen: dict[str, NDArray[np.int8]] | None = None
+        if observe:
+            acting = agent == self._actor  # the usual case without a call
+            seen = {"observation": self._observation, "action_mask": self._mask} if acting else self.observe(agent)
+        return (
+            seen,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
+
     def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
         """What an agent sees now, whoever is to act: see `observation_space`."""
-        if not self._ready:
-            EnvLogger.error_observe_before_reset()
         if agent == self._actor:
             return {"observation": self._observation, "action_mask": self._mask}
+        if not self._ready:
+            EnvLogger.error_observe_before_reset()
         observation = np.empty(OBSERVATION_SIZE, dtype=np.int8)
         observe_table(self.games, self.tables, self._seat[agent], observation)
         return {"observation": observation, "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
@@ -301,23 +319,32 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             EnvLogger.error_agent_iter_before_reset()
         return _OrderedIterable(self, max_iter)  # type: ignore[no-untyped-call]
 
-    def _select(self, agent: str) -> None:
-        """Give the turn to an agent, with its mask."""
-        self.agent_selection = self._actor = agent
-        self.infos[agent] = {"action_mask": self._mask, "score": self._scores[agent], "win_share": 0.0}
+    def _step_out_of_turn(self, action: Any) -> None:
+        """A step when nobody is to act: before the first reset, for an agent that is done, or after all are."""
+        if not self._ready:
+            EnvLogger.error_step_before_reset()
+        elif not self.agents:
+            EnvLogger.warn_step_after_terminated_truncated()
+        else:
+            self._updated = True
+            self._was_dead_step(action)
 
     def _set_scores(self) -> None:
         """Renew what infos say of the scores; whoever is not to act has an empty mask."""
-        self._scores = dict(zip(self.possible_agents, self.game.scores, strict=True))
+        scores = self.games["scores"][0, : len(self.possible_agents)].tolist()
+        self._scores: dict[str, float] = dict(zip(self.possible_agents, scores, strict=True))
+        over = self.games["phase"][0] == MATCH_OVER
+        shares = self.game.win_shares if over else self._nobody.values()
         self._waiting = {
             agent: {"action_mask": np.zeros(NUM_ACTIONS, _INT8), "score": self._scores[agent], "win_share": share}
-            for agent, share in zip(self.possible_agents, self.game.win_shares, strict=True)
+            for agent, share in zip(self.possible_agents, shares, strict=True)
         }
         self.infos = self._waiting.copy()
 
     def _next_hand(self) -> int:
         """Hand out the rewards of the hand just over and deal the next; the seat to act or _MATCH_OVER."""
-        result: int = next_table_hand(
+        finished: NDArray[np.void] = np.zeros(1, GAME)
+        result = compiled_next_hand()(
             self.games,
             self.tables,
             self._decks,
@@ -325,9 +352,9 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             self._observation,
             self._mask,
             self._reward,
-            self._finished,
+            finished,
         )
-        self._past.append(self._finished.copy()[0])
+        self._past.append(finished[0])
         self._paid = True
         self.rewards = dict(zip(self.possible_agents, self._reward[0].tolist(), strict=True))
         self._accumulate_rewards()

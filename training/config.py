@@ -89,7 +89,7 @@ class Config:
     save_minutes: float = 5.0
     eval_minutes: float = 10.0
     eval_deals: int = 100
-    eval_opponent: str = "random"
+    eval_opponent: str = "heuristic"
 
     def __post_init__(self) -> None:
         for option, low, high in (

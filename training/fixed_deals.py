@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-from importlib import import_module
-
 import numpy as np
 
 from ohhell_env.bots.base import Bot
-from ohhell_env.bots.policy import load_policy
-from ohhell_env.bots.random import RandomBot
 from ohhell_env.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.selfplay import relative_points
 
 SEED = 2**62  # far from the seeds that training deals from
 TABLES = ((4, 1), (4, 3), (4, 5), (4, 8), (4, 10), (3, 8), (5, 8), (6, 6), (7, 5))  # players, cards
-
-
-def make_player(spec: str) -> Bot:
-    """The bot that a spec string names.
-
-    Raises:
-        ValueError, FileNotFoundError: if it names none.
-    """
-    if importlib.util.find_spec("ohhell_env.bots.spec"):
-        bot: Bot = import_module("ohhell_env.bots.spec").make_bot(spec)
-        return bot
-    if spec == "random":
-        return RandomBot()
-    return load_policy(spec)
 
 
 def evaluate(candidate: Bot, opponent: Bot, deals: int) -> dict[str, float]:

@@ -20,11 +20,12 @@ import torch
 import tyro
 from rich.console import Console
 
+from ohhell_env.bots import make_bot
 from ohhell_env.bots.policy import PolicyBot, find_checkpoint, load_checkpoint
 from ohhell_env.bots.policy_network import PolicyNetwork
 from training.checkpoint import STATE, Counters, load_state, save_checkpoint, save_state, write_atomically
 from training.config import Config, check_resumable
-from training.fixed_deals import evaluate, make_player
+from training.fixed_deals import evaluate
 from training.learner import average_weights, explained_variance, exploration, gradient_step, learning_rate
 from training.network import TrainingNetwork
 from training.processes import join, leave, total
@@ -53,7 +54,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     average = copy.deepcopy(policy)
     network = TrainingNetwork(policy)
     optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr, fused=True)
-    opponent = make_player(config.eval_opponent)
+    opponent = make_bot(config.eval_opponent)
     counters = Counters()
     if (config.folder / STATE).exists():
         check_resumable(config, config.folder)
