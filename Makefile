@@ -26,7 +26,7 @@ help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "  make %-11s %s\n", $$1, $$2 }'
 
 demo: $(STAMP) drop-stale-caches ## Play full four-player matches and print a table of results
-	@$(RUN) -m ohhell_env.demo
+	@$(RUN) -m training.demo
 
 test: $(STAMP) drop-stale-caches ## Run the tests, all but the long ones; PYTEST_ARGS="-k bids" picks some
 	OMP_NUM_THREADS=1 $(RUN) -m pytest $(PYTEST_ARGS)

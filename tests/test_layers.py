@@ -32,7 +32,6 @@ ORDER = [
     "ohhell_v0",
     "bots.",
     "benchmark",
-    "demo",
 ]
 OUTSIDE = {"torch", "pygame", "matplotlib", "ray", "stable_baselines3", "tianshou", "torchrl", "pyspiel", "training"}
 
@@ -82,7 +81,7 @@ def ours(module: str) -> set[str]:
 def test_every_file_has_its_place() -> None:
     assert {module for module in FILES if place_of(module) is None} == PLACELESS
     missing = [name for name in ORDER if not any(place_of(module) == ORDER.index(name) for module in FILES)]
-    assert set(missing) <= {"demo"}, "a place for a file that is gone"
+    assert not missing, "a place for a file that is gone"
 
 
 @pytest.mark.parametrize("module", [module for module in FILES if module not in PLACELESS])
@@ -105,7 +104,7 @@ def test_the_rules_know_no_environment_no_bot_and_no_learning_library() -> None:
         found = {name.split(".")[0] for name in imports(ast.parse(file.read_text(encoding="utf-8")), "ohhell_env")}
         if place_of(module) is not None and place_of(module) < ORDER.index("aec"):
             assert not found & {"pettingzoo", "gymnasium"}, module
-        if module not in ("benchmark", "demo") and not module.startswith("bots"):
+        if module != "benchmark" and not module.startswith("bots"):
             assert not found & OUTSIDE, module
 
 

@@ -159,6 +159,7 @@ def _standings_table(standings: Standings) -> Table:
     columns = ["player", "rating", "points a hand", "above table", "bids made %", "wins %", "seats"]
     table = new_table("Standings", "", columns)
     table.columns[1].justify = "left"
+    table.columns[1].min_width = min(max(len(player.name) for player in standings.players), HEADING_WIDTH)
     for place, player in enumerate(standings.players):
         table.add_row(
             _letter(place),
