@@ -25,6 +25,7 @@ from rich.progress import (
 
 from training.arena import ArenaError
 
+PAGE_WIDTH = 100  # columns of tables that go to a file or a pipe
 USAGE_ERROR = 2
 INTERRUPTED = 130  # as the shell reports a command that Ctrl-C ended
 LOG_EVERY = 30.0  # seconds between lines of progress where there is no terminal
@@ -72,7 +73,8 @@ def run_command(
     """Parse the arguments, run, and return the exit status: mistakes are told in one line, not by a traceback."""
     parsed = tyro.cli(options, prog=name, args=arguments)
     try:
-        run(parsed, Console(highlight=False))
+        width = None if sys.stdout.isatty() else PAGE_WIDTH
+        run(parsed, Console(highlight=False, width=width))
     except ArenaError as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE_ERROR
