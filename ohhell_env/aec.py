@@ -35,24 +35,30 @@ _INT8 = np.dtype(np.int8)  # np.empty takes a dtype in half the time that it tak
 
 
 @jit
+def observe_table(games: Any, tables: Any, viewer: Int, observation: Any) -> None:
+    """What one seat sees."""
+    encode(games[0], tables[0], viewer, observation.reshape((1, OBSERVATION_SIZE)), 0)
+
+
+@jit
+def show_table(games: Any, tables: Any, observation: Any, mask: Any) -> Int:
+    """Observation and mask of the seat to act, which is returned."""
+    kernel.write_mask(games[0], mask.reshape((1, NUM_ACTIONS)), 0)
+    observe_table(games, tables, games[0]["player"], observation)
+    return np.int64(games[0]["player"])
+
+
+@jit
 def start_table(games: Any, tables: Any, decks: Any, seed: Int, dealer: Int, observation: Any, mask: Any) -> Int:
     """A new match; returns the seat to act."""
     kernel.start_match(games[0], tables[0], decks, seed, dealer)
-    kernel.write_mask(games[0], mask.reshape((1, NUM_ACTIONS)), 0)
-    observe_table(games, tables, games[0]["player"], observation)
-    return games[0]["player"]
+    return show_table(games, tables, observation, mask)
 
 
 @jit
 def next_seed(games: Any) -> Int:
     """The seed that the match's own stream gives for the next match."""
     return seed_of(next_state(games[0]["stream"]))
-
-
-@jit
-def observe_table(games: Any, tables: Any, viewer: Int, observation: Any) -> None:
-    """What one seat sees."""
-    encode(games[0], tables[0], viewer, observation.reshape((1, OBSERVATION_SIZE)), 0)
 
 
 @jit
@@ -64,9 +70,7 @@ def step_table(games: Any, tables: Any, action: Int, observation: Any, mask: Any
     kernel.apply(game, tables[0], action)
     if game["phase"] == HAND_OVER:
         return np.int64(_HAND_OVER)
-    kernel.write_mask(game, mask.reshape((1, NUM_ACTIONS)), 0)
-    observe_table(games, tables, game["player"], observation)
-    return np.int64(game["player"])
+    return show_table(games, tables, observation, mask)
 
 
 @jit
@@ -84,9 +88,7 @@ def next_table_hand(
     kernel.next_hand(game, table, decks)
     if game["phase"] == MATCH_OVER:
         return np.int64(_MATCH_OVER)
-    kernel.write_mask(game, mask.reshape((1, NUM_ACTIONS)), 0)
-    observe_table(games, tables, game["player"], observation)
-    return np.int64(game["player"])
+    return show_table(games, tables, observation, mask)
 
 
 @cache
