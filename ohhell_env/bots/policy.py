@@ -16,6 +16,7 @@ from safetensors.torch import load as load_tensors
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy_input import (
     INPUT_HASH,
+    LABELS,
     best_action,
     canonical_relabelling,
     input_sources,
@@ -23,7 +24,8 @@ from ohhell_env.bots.policy_input import (
     write_input,
 )
 from ohhell_env.bots.policy_network import PolicyNetwork
-from ohhell_env.jit import jit, stream_of
+from ohhell_env.jit import jit, lowest, stream_of
+from ohhell_env.kernel import action_of
 from ohhell_env.observation import LAYOUT_HASH, OBSERVATION_SIZE
 
 WEIGHTS, META, CARD = "weights.safetensors", "meta.json", "README.md"
@@ -53,6 +55,27 @@ def choose_actions(views: Any, keys: Any, values: Any, relabellings: Any, temper
             actions[j] = sampled_action(views[j], values, j, relabellings[j], temperature, stream)
         else:
             actions[j] = best_action(views[j], values, j, relabellings[j])
+
+
+@jit
+def write_probabilities(views: Any, values: Any, relabellings: Any, temperature: float, chances: Any) -> None:
+    """The probabilities with which `choose_actions` chooses, (N, NUM_ACTIONS) by the actions' own names."""
+    for j in range(views.shape[0]):
+        view = views[j]
+        for action in range(chances.shape[1]):
+            chances[j, action] = 0.0
+        best = best_action(view, values, j, relabellings[j])
+        highest = values[j, LABELS[relabellings[j], best]]
+        total = 1.0 if temperature <= 0 else 0.0
+        chances[j, best] = total
+        rest = view["legal"] if temperature > 0 else 0
+        while rest:
+            action = action_of(view, lowest(rest))
+            chances[j, action] = np.exp((values[j, LABELS[relabellings[j], action]] - highest) / temperature)
+            total += chances[j, action]
+            rest &= rest - 1
+        for action in range(chances.shape[1]):
+            chances[j, action] /= total
 
 
 class PolicyBot(Bot):
@@ -101,6 +124,13 @@ class PolicyBot(Bot):
         encode_views(views, tables, self._sources, scratch, inputs, relabellings)
         with torch.inference_mode():
             return self.network(torch.from_numpy(inputs)).numpy(), relabellings
+
+    def probabilities(self, views: NDArray[np.void], tables: NDArray[np.void]) -> NDArray[np.float64]:
+        """How likely `choose` is to choose each action in each view: (N, NUM_ACTIONS)."""
+        values, relabellings = self.values(views, tables)
+        chances = np.empty(values.shape, dtype=np.float64)
+        write_probabilities(views, values, relabellings, self.temperature, chances)
+        return chances
 
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
         values, relabellings = self.values(views, tables)
