@@ -109,7 +109,8 @@ def commit() -> str:
 def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counters: Counters) -> None:
     """Write a checkpoint folder that `load_policy` reads: weights, meta.json, model card."""
     folder.mkdir(parents=True, exist_ok=True)
-    weights = tensor_bytes({name: tensor.contiguous() for name, tensor in network.state_dict().items()})
+    tensors = network.state_dict().items()
+    weights = tensor_bytes({name: tensor.contiguous() for name, tensor in tensors if not name.startswith("critic.")})
     meta = {
         "format": FORMAT,
         "environment": ENVIRONMENT,

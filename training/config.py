@@ -27,7 +27,8 @@ class Config:
         decisions: decisions with a choice to train on, all seats together; the run's length.
         seed: everything random in the run follows from it.
         threads: of the processor, for the network.
-        learner: "dmc", Deep Monte Carlo: each action's value is regressed to the hand's return.
+        learner: "dmc", Deep Monte Carlo: each action's value is regressed to the hand's return; or "ppo", proximal
+            policy optimisation: logits and a critic.
         width: units of a hidden layer, a multiple of 64.
         depth: hidden layers.
         sections: sections of the observation that the network is fed.
@@ -39,9 +40,15 @@ class Config:
         hook: share of the tables where the dealer may not make the bids fit.
         deck: cards of the pack, as "AC KC ..."; all 52 when empty.
         hands: hands played in an iteration, all at once, before the network learns from them.
-        epsilon: share of decisions that are random, at the start.
+        epsilon: share of decisions that are random, at the start; dmc only, as are the next two: ppo draws actions by
+            the probabilities that it learns.
         final_epsilon: the same at the end; in between it falls in proportion to the decisions done.
         temperature: above 0, actions are drawn with probability proportional to exp(value / temperature).
+        entropy: ppo: weight of the policy's entropy, in tens of points a nat, at the start.
+        final_entropy: the same at the end; in between it falls in proportion to the decisions done.
+        gae_lambda: ppo: how far advantages look past the seat's next decision, 0 (not at all) to 1 (to the hand's end).
+        clip: ppo: how far an action's probability may move, as a share of itself, before it is no more learned from.
+        value_weight: ppo: weight of the critic's squared error.
         relabel: suits are renamed in the order of play, or at random, before the network sees them.
         batch: decisions in a gradient step, in all processes together.
         passes: how often each decision is learned from.
@@ -63,7 +70,7 @@ class Config:
     decisions: int = 300_000_000
     seed: int = 1
     threads: int = 1
-    learner: Literal["dmc"] = "dmc"
+    learner: Literal["dmc", "ppo"] = "dmc"
     width: int = 512
     depth: int = 3
     sections: tuple[str, ...] = HAND_SECTIONS
@@ -78,6 +85,11 @@ class Config:
     epsilon: float = 0.05
     final_epsilon: float = 0.01
     temperature: float = 0.0
+    entropy: float = 0.02
+    final_entropy: float = 0.002
+    gae_lambda: float = 0.9
+    clip: float = 0.2
+    value_weight: float = 0.5
     relabel: Literal["canonical", "random"] = "canonical"
     batch: int = 4096
     passes: int = 1
@@ -106,6 +118,11 @@ class Config:
             ("epsilon", 0, 1),
             ("final_epsilon", 0, self.epsilon),
             ("temperature", 0, 1000),
+            ("entropy", 0, 100),
+            ("final_entropy", 0, self.entropy),
+            ("gae_lambda", 0, 1),
+            ("clip", 1e-6, 1),
+            ("value_weight", 0, 1000),
             ("batch", 1, 10**6),
             ("passes", 1, 100),
             ("lr", 1e-9, 1),
@@ -126,7 +143,9 @@ class Config:
             raise ValueError(
                 f"players={self.players!r} is not allowed; use numbers from {MIN_PLAYERS} to {MAX_PLAYERS}"
             )
-        if self.epsilon == 0 and self.temperature == 0:
+        if self.learner not in ("dmc", "ppo"):
+            raise ValueError(f"learner={self.learner!r} is not known; use 'dmc' or 'ppo'")
+        if self.learner == "dmc" and self.epsilon == 0 and self.temperature == 0:
             raise ValueError("epsilon=0 and temperature=0: nothing would ever be tried; set one of them above 0")
         input_sources(self.sections)
         self.tables()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -41,8 +42,13 @@ def learning_rate(config: Config, step: int, progress: float) -> float:
 
 
 def exploration(config: Config, progress: float) -> float:
-    """The share of random decisions."""
-    return config.epsilon + (config.final_epsilon - config.epsilon) * min(progress, 1.0)
+    """The share of random decisions; the policy that ppo learns explores by itself."""
+    return falling(config.epsilon, config.final_epsilon, progress) if config.learner == "dmc" else 0.0
+
+
+def falling(first: float, last: float, progress: float) -> float:
+    """From the first value to the last in proportion to the decisions done."""
+    return first + (last - first) * min(progress, 1.0)
 
 
 @torch.no_grad()
@@ -53,18 +59,29 @@ def average_weights(average: nn.Module, network: nn.Module, decay: float, step: 
 
 
 def gradient_step(
-    network: nn.Module, optimiser: torch.optim.Optimizer, batch: tuple[Tensor, Tensor, Tensor], max_gradient: float
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    batch: tuple[Tensor, ...],
+    max_gradient: float,
+    loss_of: Callable[..., Tensor] = dmc_loss,
 ) -> float:
-    """One step on a batch of (inputs, actions, returns) and those of the other processes; this one's loss before it.
+    """One step on a batch and those of the other processes; this one's loss before it.
+
+    Args:
+        network: what is trained.
+        optimiser: its optimiser.
+        batch: inputs (B, D), and what ``loss_of`` wants after the network's outputs.
+        max_gradient: a gradient of a greater norm is scaled down to it.
+        loss_of: the loss, a mean over the batch.
 
     Raises:
         FloatingPointError: if the loss or the gradient is not a finite number; the weights are then unchanged.
     """
-    inputs, actions, returns = batch
+    inputs, *others = batch
     optimiser.zero_grad()
-    loss = dmc_loss(network(inputs), actions, returns)
+    loss = loss_of(network(inputs), *others)
     loss.backward()
-    average_gradients(network.parameters(), len(actions))
+    average_gradients(network.parameters(), len(inputs))
     norm = nn.utils.clip_grad_norm_(network.parameters(), max_gradient)
     if not torch.isfinite(loss) or not torch.isfinite(norm):
         raise FloatingPointError(f"loss {loss.item()}, gradient norm {norm.item()}")

@@ -7,12 +7,14 @@ instead of multiplying by zeros, takes 512x3 from 12,300 to 19,000 decisions/s f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ohhell_env.bots.policy_input import HAND_SECTIONS
 from ohhell_env.bots.policy_network import PolicyNetwork
 from ohhell_env.jit import jit
 
@@ -87,8 +89,22 @@ class SparseLinear(torch.autograd.Function):
         return None, blocks.transpose(1, 2).reshape(-1, ctx.num_inputs), gradient.sum(0)
 
 
+class ActorCritic(PolicyNetwork):
+    """A `PolicyNetwork` whose values are logits, and a critic on its trunk that only training uses.
+
+    Args:
+        width, depth, sections: as `PolicyNetwork`.
+    """
+
+    def __init__(self, width: int = 512, depth: int = 3, sections: Sequence[str] = HAND_SECTIONS) -> None:
+        super().__init__(width, depth, sections)
+        self.critic = nn.Linear(width, 1)
+
+
 class TrainingNetwork(nn.Module):
     """A `PolicyNetwork` for the processor: the same function of int8 inputs, and the same parameters.
+
+    That of an `ActorCritic` has the critic's value in one column more.
 
     Args:
         policy: the network whose parameters it uses and trains.
@@ -99,8 +115,11 @@ class TrainingNetwork(nn.Module):
         self.policy = policy
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Values of all actions: (B, D) int8 -> (B, NUM_ACTIONS) float32."""
+        """Values of all actions, and the critic's if there is one: (B, D) int8 -> (B, NUM_ACTIONS [+ 1]) float32."""
         first = self.policy.trunk[0]
         hidden: Tensor = SparseLinear.apply(inputs, first.weight, first.bias)
-        values: Tensor = self.policy.head(self.policy.trunk[1:](hidden))
+        hidden = self.policy.trunk[1:](hidden)  # (B, width)
+        values: Tensor = self.policy.head(hidden)  # (B, A)
+        if isinstance(self.policy, ActorCritic):
+            return torch.cat([values, self.policy.critic(hidden)], dim=1)  # (B, A + 1)
         return values

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-# Column of the terminal's line -> (figure, format). The CSV and TensorBoard have every figure.
+# Column of the terminal's line -> (figure, format); a learner has only some of them. The CSV and TensorBoard have all.
 _LINE = {
     "decisions": ("decisions", "{:>13,.0f}"),
     "per s": ("decisions_per_s", "{:>8,.0f}"),
@@ -19,6 +19,7 @@ _LINE = {
     "loss": ("loss", "{:>7.4f}"),
     "expl. var.": ("explained_variance", "{:>10.3f}"),
     "epsilon": ("epsilon", "{:>8.4f}"),
+    "entropy": ("entropy", "{:>8.4f}"),
     "lr": ("lr", "{:>9.2e}"),
 }
 _HEADER_EVERY = 25
@@ -71,12 +72,13 @@ class Progress:
         for name, value in figures.items():
             if not math.isnan(value):
                 self._board.add_scalar(name, value, iteration)
+        columns = {title: column for title, column in _LINE.items() if column[0] in figures}
         if self._lines % _HEADER_EVERY == 0:
-            widths = [len(form.format(0)) for _, form in _LINE.values()]
-            self.console.print("[bold]" + " ".join(f"{name:>{n}}" for name, n in zip(_LINE, widths, strict=True)))
+            titles = (f"{title:>{len(form.format(0))}}" for title, (_, form) in columns.items())
+            self.console.print("[bold]" + " ".join(titles))
         self._lines += 1
         self.console.print(
-            " ".join(form.format(figures[name]) for name, form in _LINE.values()), highlight=False, soft_wrap=True
+            " ".join(form.format(figures[name]) for name, form in columns.values()), highlight=False, soft_wrap=True
         )
 
     def evaluated(self, iteration: int, opponent: str, results: dict[str, float]) -> None:

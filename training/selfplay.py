@@ -22,6 +22,7 @@ from ohhell_env.bots.policy_input import (
     write_input,
 )
 from ohhell_env.jit import Int, jit, lowest, next_state, stream_of
+from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.limits import MAX_PLAYERS
 from ohhell_env.observation import OBSERVATION_SIZE
 from ohhell_env.simulator import Simulator
@@ -44,6 +45,10 @@ class Experience(NamedTuple):
         points: mean points a seat and hand.
         bids_made: share of bids made exactly.
         decisions: all decisions, forced ones too.
+        values: (N,) float32, the critic's value of each position. This and what follows only where there is a critic.
+        mask: (N, NUM_ACTIONS) bool, legal actions, relabelled.
+        log_probs: (N,) float32, log probability with which the action was drawn.
+        entropy: mean entropy of the policy, nats.
     """
 
     inputs: NDArray[np.int8]
@@ -54,6 +59,10 @@ class Experience(NamedTuple):
     points: float
     bids_made: float
     decisions: int
+    values: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+    mask: NDArray[np.bool_] = np.empty((0, NUM_ACTIONS), dtype=np.bool_)
+    log_probs: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+    entropy: float = 0.0
 
 
 @jit
@@ -171,6 +180,7 @@ class Collector:
 
     def __init__(self, config: Config, rank: int = 0, processes: int = 1) -> None:
         self.config = config
+        self._temperature = config.temperature
         self._share = slice(rank, None, processes)
         hands = config.hands // processes
         rules, self.shares = config.tables()
@@ -209,12 +219,16 @@ class Collector:
                 break
             active = active[:count]
             values = network(torch.from_numpy(self._inputs[start : start + count])).numpy()  # (count, A)
+            self._record(values, start)
             take_decisions(
-                games, tables, values, streams, epsilon, self.config.temperature,
+                games, tables, values, streams, epsilon, self._temperature,
                 self._hand, self._relabellings, self._actions, start,
             )  # fmt: skip
             start += count
         return self._experience(start)
+
+    def _record(self, outputs: NDArray[np.float32], start: int) -> None:
+        """What else is to be kept of the decisions from row ``start`` on, before they are taken."""
 
     def _experience(self, count: int) -> Experience:
         games, tables = self._simulator.games, self._simulator.tables

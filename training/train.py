@@ -9,15 +9,18 @@ Started again with the same options, a run goes on from where its folder stands,
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 import tyro
+from numpy.typing import NDArray
 from rich.console import Console
 
 from ohhell_env.bots import make_bot
@@ -26,11 +29,20 @@ from ohhell_env.bots.policy_network import PolicyNetwork
 from training.checkpoint import STATE, Counters, load_state, save_checkpoint, save_state, write_atomically
 from training.config import Config, check_resumable
 from training.fixed_deals import evaluate
-from training.learner import average_weights, explained_variance, exploration, gradient_step, learning_rate
-from training.network import TrainingNetwork
+from training.learner import (
+    average_weights,
+    dmc_loss,
+    explained_variance,
+    exploration,
+    falling,
+    gradient_step,
+    learning_rate,
+)
+from training.network import ActorCritic, TrainingNetwork
+from training.ppo import PolicyCollector, ppo_arrays, ppo_loss
 from training.processes import join, leave, total
 from training.progress import Progress
-from training.selfplay import Collector, Experience
+from training.selfplay import Collector
 from training.throughput import bare_rate
 
 
@@ -65,7 +77,8 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         config.folder.mkdir(parents=True, exist_ok=True)
         write_atomically(config.folder / "config.json", (json.dumps(config.to_json(), indent=2) + "\n").encode())
         progress = Progress(config.folder, counters.iteration, console)
-    collector = Collector(config, rank, processes)
+    ppo = config.learner == "ppo"
+    collector = (PolicyCollector if ppo else Collector)(config, rank, processes)
     stop = StopAfterIteration()
     first = True
     last = counters.decisions >= config.decisions
@@ -82,34 +95,46 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         decisions = int(total([len(experience.actions)])[0])
 
         # Learn.
-        squared_error = 0.0
+        loss_of: Callable[..., torch.Tensor] = dmc_loss
+        arrays: Sequence[NDArray[Any]] = (experience.inputs, experience.actions, experience.returns)
+        if ppo:
+            loss_of = functools.partial(
+                ppo_loss,
+                clip=config.clip,
+                value_weight=config.value_weight,
+                entropy_weight=falling(config.entropy, config.final_entropy, done),
+            )
+            arrays = ppo_arrays(experience, config.gae_lambda)
+        loss_sum = 0.0
         order = np.random.default_rng((config.seed, counters.iteration, rank))
-        for batch in minibatches(experience, config.passes, max(1, round(decisions / config.batch)), order):
+        for batch in minibatches(arrays, config.passes, max(1, round(decisions / config.batch)), order):
             rate = learning_rate(config, counters.steps, done)
             for group in optimiser.param_groups:
                 group["lr"] = rate
             try:
-                loss = gradient_step(network, optimiser, batch, config.max_gradient)
+                loss = gradient_step(network, optimiser, batch, config.max_gradient, loss_of)
             except FloatingPointError as error:
                 raise FloatingPointError(
                     f"iteration {counters.iteration}, gradient step {counters.steps}: {error}. The weights in "
                     f"{config.folder / STATE} are those of the last save; try a lower --lr"
                 ) from None
             average_weights(average, policy, config.ema, counters.steps)
-            squared_error += loss * len(batch[0]) / config.passes
+            loss_sum += loss * len(batch[0]) / config.passes
             counters.steps += 1
         now = time.monotonic()
 
         # Count, over all processes.
         returns = experience.returns.astype(np.float64)
-        sums = total([squared_error, returns.sum(), (returns**2).sum(), time.process_time() - cpu_start, stop.asked])
+        squared_error = float(((experience.values - returns) ** 2).sum()) if ppo else loss_sum
+        sums = total([loss_sum, squared_error, returns.sum(), (returns**2).sum(), len(returns) * experience.entropy])
+        cpu_seconds, asked = total([time.process_time() - cpu_start, stop.asked])
         points, made = total([experience.points / processes, experience.bids_made / processes])
-        squared_error, mean, square = (value / decisions for value in sums[:3])
+        mean_loss, squared_error, mean, square, entropy = (value / decisions for value in sums)
         counters.iteration += 1
         counters.decisions += decisions
         counters.hands += config.hands
-        counters.cpu_seconds += sums[3]
-        last = counters.decisions >= config.decisions or sums[4] > 0
+        counters.cpu_seconds += cpu_seconds
+        last = counters.decisions >= config.decisions or asked > 0
         if progress is None:
             continue
 
@@ -133,9 +158,9 @@ def train(config: Config, console: Console) -> PolicyNetwork:
                 "hours_left": max(0, config.decisions - counters.decisions) / speed / 3600,
                 "points_a_hand": points,
                 "bids_made": made,
-                "loss": squared_error,
+                "loss": mean_loss,
                 "explained_variance": explained_variance(squared_error, square - mean**2),
-                "epsilon": epsilon,
+                **({"entropy": entropy} if ppo else {"epsilon": epsilon}),
                 "lr": rate,
             },
         )
@@ -156,7 +181,8 @@ def train(config: Config, console: Console) -> PolicyNetwork:
 
 def first_network(config: Config) -> PolicyNetwork:
     """The network that a run starts from: random, or a checkpoint's."""
-    network = PolicyNetwork(config.width, config.depth, config.sections)
+    kind = ActorCritic if config.learner == "ppo" else PolicyNetwork
+    network = kind(config.width, config.depth, config.sections)
     if not config.init_from:
         return network
     given, _ = load_checkpoint(find_checkpoint(config.init_from))
@@ -164,18 +190,19 @@ def first_network(config: Config) -> PolicyNetwork:
         raise ValueError(
             f"init_from={config.init_from!r} has a network of {given.describe()}, the run's is {network.describe()}"
         )
-    return given
+    network.load_state_dict(given.state_dict(), strict=False)  # a critic is no part of a checkpoint
+    return network
 
 
 def minibatches(
-    experience: Experience, passes: int, number: int, random: np.random.Generator
-) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """In each pass all decisions in random order, in so many batches of inputs (B, D), actions (B,), returns (B,)."""
-    arrays = [torch.from_numpy(a) for a in (experience.inputs, experience.actions, experience.returns)]
+    arrays: Sequence[NDArray[Any]], passes: int, number: int, random: np.random.Generator
+) -> Iterator[tuple[torch.Tensor, ...]]:
+    """In each pass all decisions in random order, in so many batches; the arrays have a row for each decision."""
+    tensors = [torch.from_numpy(array) for array in arrays]
     for _ in range(passes):
-        order = torch.from_numpy(random.permutation(len(experience.actions)))
+        order = torch.from_numpy(random.permutation(len(arrays[0])))
         for chosen in order.tensor_split(number):
-            yield arrays[0][chosen], arrays[1][chosen], arrays[2][chosen]
+            yield tuple(tensor[chosen] for tensor in tensors)
 
 
 class StopAfterIteration:

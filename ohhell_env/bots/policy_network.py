@@ -16,6 +16,7 @@ class PolicyNetwork(nn.Module):
     """A trunk of equal layers with ReLU, and a head with one value for each action: 52 cards, 18 bids.
 
     Trained by Deep Monte Carlo a value is the hand's expected return, in tens of points more than the others' mean.
+    Trained by policy gradients it is the action's logit.
 
     Args:
         width: units of each hidden layer.

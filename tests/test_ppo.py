@@ -1,0 +1,252 @@
+"""Policy gradients: advantages by hand, masks, the clipped objective, what is collected, runs that go on."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+from safetensors.torch import load_file
+
+import training.train
+from ohhell_env.bots.policy import PolicyBot, load_policy
+from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.cards import NUM_CARDS
+from ohhell_env.kernel import NUM_ACTIONS
+from ohhell_env.rules import Rules
+from ohhell_env.simulator import Simulator
+from training.checkpoint import STATE
+from training.config import Config
+from training.learner import gradient_step
+from training.network import ActorCritic, TrainingNetwork
+from training.ppo import PolicyCollector, entropies, generalised_advantages, masked_log_probs, ppo_arrays, ppo_loss
+from training.train import train
+
+TINY = {"players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "batch": 128, "eval_minutes": 0.0}
+WEIGHTS = {"clip": 0.2, "value_weight": 0.5, "entropy_weight": 0.01}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def tiny(folder="unused", **options):
+    return Config(folder=Path(folder), learner="ppo", **{**TINY, "decisions": 1000, "save_minutes": 0.0, **options})
+
+
+def network(seed=0, width=64):
+    torch.manual_seed(seed)
+    return TrainingNetwork(ActorCritic(width, 1))
+
+
+def advantages(decisions, gae_lambda):
+    hand, seat, values, returns = zip(*decisions, strict=True)
+    return generalised_advantages(
+        np.array(hand), np.array(seat), np.array(values, np.float32), np.array(returns, np.float32), gae_lambda
+    ).tolist()
+
+
+# (hand, seat, value, what the hand brought the seat); seat 2 acts last in hand 0, and has one decision in hand 1.
+DECISIONS = [
+    (0, 1, 0.5, 1.0),
+    (0, 2, 0.0, -1.0),
+    (1, 2, 0.3, 0.2),
+    (0, 1, 0.8, 1.0),
+    (0, 2, -0.4, -1.0),
+    (0, 1, 0.6, 1.0),
+]
+
+
+def test_an_advantage_bootstraps_from_the_same_seats_next_decision_whoever_acts_in_between():
+    assert advantages(DECISIONS, 0) == pytest.approx([0.8 - 0.5, -0.4 - 0.0, 0.2 - 0.3, 0.6 - 0.8, -1 + 0.4, 1 - 0.6])
+
+
+def test_with_lambda_1_an_advantage_is_the_hands_return_less_the_value():
+    assert advantages(DECISIONS, 1) == pytest.approx([1 - 0.5, -1 - 0.0, 0.2 - 0.3, 1 - 0.8, -1 + 0.4, 1 - 0.6])
+
+
+def test_advantages_fade_with_lambda():
+    last, middle = 1 - 0.6, (0.6 - 0.8) + 0.9 * (1 - 0.6)
+    expected = [(0.8 - 0.5) + 0.9 * middle, -0.4 + 0.9 * (-1 + 0.4), 0.2 - 0.3, middle, -1 + 0.4, last]
+    assert advantages(DECISIONS, 0.9) == pytest.approx(expected)
+
+
+def test_actions_that_are_not_legal_get_no_probability_and_add_no_entropy():
+    logits = torch.tensor([[5.0, 0.0, 0.0, 9.0], [1.0, 2.0, 3.0, 4.0]], requires_grad=True)
+    mask = torch.tensor([[False, True, True, False], [False, False, True, False]])
+    log_probs = masked_log_probs(logits, mask)
+    assert log_probs.exp().tolist() == [[0, 0.5, 0.5, 0], [0, 0, 1, 0]]
+    assert entropies(log_probs).tolist() == pytest.approx([np.log(2), 0])
+    (entropies(log_probs).sum() + log_probs[:, 2].sum()).backward()
+    assert torch.isfinite(logits.grad).all() and (logits.grad[~mask] == 0).all()
+
+
+def loss_at(logits, value=0.0, actions=(0,), old=(0.5,), advantage=(1.0,), target=(0.0,), **weights):
+    outputs = torch.tensor([[*row, value] for row in logits], requires_grad=True)
+    mask = torch.ones(len(logits), len(logits[0]), dtype=torch.bool)
+    old_log_probs = torch.tensor(old).log()
+    loss = ppo_loss(
+        outputs, torch.tensor(actions), mask, old_log_probs, torch.tensor(advantage), torch.tensor(target),
+        **{"clip": 0.2, "value_weight": 0.0, "entropy_weight": 0.0, **weights},
+    )  # fmt: skip
+    loss.backward()
+    return loss.item(), outputs.grad
+
+
+def test_the_objective_is_the_advantage_weighted_by_the_ratio_until_it_is_clipped():
+    loss, gradient = loss_at([[0.0, 0.0]])
+    assert loss == pytest.approx(-1) and gradient[0, :2].tolist() == pytest.approx([-0.5, 0.5])
+    loss, gradient = loss_at([[0.0, 0.0]], old=(0.4,))  # 0.5 / 0.4 = 1.25: gone far enough
+    assert loss == pytest.approx(-1.2) and (gradient == 0).all()
+    loss, gradient = loss_at([[0.0, 0.0]], old=(0.4,), advantage=(-1.0,))  # gone the wrong way: all of it counts
+    assert loss == pytest.approx(1.25) and gradient[0, 0] > 0
+    loss, gradient = loss_at([[0.0, 0.0]], old=(0.9,), advantage=(-1.0,))
+    assert loss == pytest.approx(0.8) and (gradient == 0).all()
+
+
+def test_value_and_entropy_have_their_weights():
+    loss, gradient = loss_at([[0.0, 0.0]], value=0.3, target=(0.5,), advantage=(0.0,), value_weight=0.5)
+    assert loss == pytest.approx(0.5 * 0.04) and gradient[0, 2].item() == pytest.approx(-0.2)
+    loss, gradient = loss_at([[1.0, 0.0]], advantage=(0.0,), entropy_weight=0.1)
+    p = 1 / (1 + np.exp(-1))
+    assert loss == pytest.approx(0.1 * (p * np.log(p) + (1 - p) * np.log(1 - p)))
+    assert gradient[0, 0] > 0 > gradient[0, 1], "towards the middle"
+
+
+@pytest.fixture(scope="module")
+def collected():
+    torch.set_num_threads(1)
+    collector = PolicyCollector(tiny(hands=64))
+    trained = network()
+    return trained, collector.collect(trained, 2, 0.0)
+
+
+def batch_of(experience):
+    return tuple(torch.from_numpy(array) for array in ppo_arrays(experience, 0.9))
+
+
+def test_on_fresh_decisions_every_ratio_is_1(collected):
+    trained, experience = collected
+    inputs, actions, mask, old_log_probs, _, _ = batch_of(experience)
+    log_probs = masked_log_probs(trained(inputs)[:, :-1], mask).gather(1, actions[:, None])[:, 0]
+    assert torch.allclose(log_probs, old_log_probs, atol=1e-5)
+    assert mask[torch.arange(len(actions)), actions].all() and (mask.sum(dim=1) > 1).all()
+    assert (old_log_probs < 0).all()
+
+
+def test_the_advantages_and_targets_are_those_of_the_values_at_collection(collected):
+    trained, experience = collected
+    values = trained(torch.from_numpy(experience.inputs))[:, -1].detach().numpy()
+    assert experience.values == pytest.approx(values, abs=1e-5)
+    expected = generalised_advantages(experience.hand, experience.seat, values, experience.returns, 0.9)
+    _, _, _, _, advantage, target = ppo_arrays(experience, 0.9)
+    assert advantage == pytest.approx(expected, abs=1e-5) and target == pytest.approx(expected + values, abs=1e-5)
+
+
+def test_actions_are_drawn_with_the_probabilities_on_record():
+    """First bids of the same one-card hand, many times."""
+    trained = network()
+    with torch.no_grad():
+        trained.policy.head.weight.zero_()
+        trained.policy.head.bias.zero_()
+        trained.policy.head.bias[NUM_CARDS + 1] = 1.0
+    collector = PolicyCollector(tiny(players=(3,), max_hand_size=1, hands=4096, hook=0.0))
+    experience = collector.collect(trained, 0, 0.0)
+    bid_1 = experience.actions == NUM_CARDS + 1
+    assert bid_1.mean() == pytest.approx(1 / (1 + np.exp(-1)), abs=0.015)
+    assert np.exp(experience.log_probs[bid_1]) == pytest.approx(1 / (1 + np.exp(-1)), abs=1e-6)
+    p = 1 / (1 + np.exp(-1))
+    assert experience.entropy == pytest.approx(-(p * np.log(p) + (1 - p) * np.log(1 - p)), abs=1e-6)
+
+
+@pytest.mark.parametrize("forced", [False, True])
+def test_the_gradient_is_finite_whether_or_not_some_decisions_have_a_single_legal_action(collected, forced):
+    _, experience = collected
+    inputs, actions, mask, old_log_probs, advantage, target = batch_of(experience)
+    if forced:
+        mask = mask.clone()
+        mask[::3] = torch.nn.functional.one_hot(actions[::3], NUM_ACTIONS) == 1
+        old_log_probs = torch.where(mask.sum(dim=1) == 1, 0.0, old_log_probs)
+    trained = network()
+    loss = ppo_loss(trained(inputs), actions, mask, old_log_probs, advantage, target, **WEIGHTS)
+    loss.backward()
+    assert torch.isfinite(loss) and all(torch.isfinite(p.grad).all() for p in trained.parameters())
+    never = ~mask.any(dim=0)
+    assert never.any() and (trained.policy.head.bias.grad[never] == 0).all()
+
+
+def test_steps_on_a_batch_make_good_actions_likelier_and_values_better(collected):
+    _, experience = collected
+    inputs, actions, mask, old_log_probs, advantage, target = batch_of(experience)
+    trained = network()
+    optimiser = torch.optim.Adam(trained.parameters(), lr=1e-3)
+
+    def state():
+        outputs = trained(inputs).detach()
+        log_probs = masked_log_probs(outputs[:, :-1], mask).gather(1, actions[:, None])[:, 0]
+        ratio = (log_probs - old_log_probs).exp()
+        return (ratio * advantage).mean().item(), (outputs[:, -1] - target).square().mean().item()
+
+    before = state()
+    for _ in range(20):
+        batch = (inputs, actions, mask, old_log_probs, advantage, target)
+        gradient_step(trained, optimiser, batch, 1.0, lambda *given: ppo_loss(*given, **WEIGHTS))
+    after = state()
+    assert after[0] > before[0] and after[1] < before[1]
+
+
+def test_a_run_stopped_after_every_iteration_ends_as_one_that_never_was(tmp_path, monkeypatch):
+    class Always:
+        asked = True
+
+    config = tiny(tmp_path / "whole", decisions=1500, passes=2)
+    train(config, Console(quiet=True))
+    monkeypatch.setattr(training.train, "StopAfterIteration", Always)
+    rows = len((tmp_path / "whole/progress.csv").read_text().splitlines()) - 1
+    assert rows > 3
+    for _ in range(rows):
+        train(dataclasses.replace(config, folder=tmp_path / "stopped"), Console(quiet=True))
+    whole, stopped = (load_file(tmp_path / name / STATE) for name in ("whole", "stopped"))
+    assert whole.keys() == stopped.keys() and {"network.critic.bias", "exp_avg.critic.bias"} <= whole.keys()
+    for name in whole:
+        assert torch.equal(whole[name], stopped[name]), name
+
+
+def test_a_checkpoint_holds_the_policy_and_plays_by_its_logits(tmp_path):
+    average = train(tiny(tmp_path, decisions=10), Console(quiet=True))
+    bot = load_policy(tmp_path / "checkpoint")
+    assert type(bot.network) is PolicyNetwork and bot.meta["config"]["learner"] == "ppo"
+    simulator = Simulator(Rules(ramp=(3,)), 20, seed=1)
+    assert np.array_equal(bot.act(simulator), PolicyBot(average).act(simulator))
+    train(tiny(tmp_path / "next", decisions=10, init_from=str(tmp_path / "checkpoint")), Console(quiet=True))
+
+
+def test_the_probabilities_of_a_policy_player_are_those_that_the_learner_sees(collected):
+    trained, _ = collected
+    bot = PolicyBot(trained.policy, temperature=1.0)
+    simulator = Simulator(Rules(players=3, ramp=(3,)), 50, seed=1)
+    mask = simulator.current().action_mask == 1
+    chances = bot.probabilities(simulator.games, simulator.tables)
+    assert chances.sum(axis=1) == pytest.approx(1) and (chances[~mask] == 0).all() and (chances[mask] > 0).all()
+    values, _ = bot.values(simulator.games, simulator.tables)
+    bids = masked_log_probs(torch.from_numpy(values), torch.from_numpy(mask)).exp().numpy()
+    assert chances == pytest.approx(bids, abs=1e-6), "bids keep their names"
+    greedy = PolicyBot(trained.policy).probabilities(simulator.games, simulator.tables)
+    assert np.array_equal(greedy.argmax(axis=1), PolicyBot(trained.policy).act(simulator))
+    assert ((greedy == 0) | (greedy == 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"learner": "sarsa"}, "learner='sarsa' is not known; use 'dmc' or 'ppo'"),
+        ({"gae_lambda": 1.1}, "gae_lambda=1.1 is not allowed; use 0 to 1"),
+        ({"entropy": 0.01, "final_entropy": 0.1}, "final_entropy=0.1 is not allowed; use 0 to 0.01"),
+        ({"clip": 0.0}, "clip=0.0 is not allowed"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
+        Config(**options)
