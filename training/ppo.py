@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from ohhell_env import kernel
 from ohhell_env.bots.policy_input import LABELS
@@ -136,12 +136,14 @@ class PolicyCollector(Collector):
         self._log_probs = np.empty((capacity, NUM_ACTIONS), dtype=np.float32)
         self._values = np.empty(capacity, dtype=np.float32)
 
-    def _record(self, outputs: NDArray[np.float32], start: int) -> None:
-        rows = slice(start, start + len(outputs))
-        write_masks(self._simulator.games, self._hand, self._relabellings, rows.start, rows.stop, self._mask)
+    def _evaluate(self, network: nn.Module, start: int, stop: int) -> NDArray[np.float32]:
+        outputs = super()._evaluate(network, start, stop)  # (stop - start, A + 1)
+        write_masks(self._simulator.games, self._hand, self._relabellings, start, stop, self._mask)
+        rows = slice(start, stop)
         logits, mask = torch.from_numpy(outputs[:, :-1]), torch.from_numpy(self._mask[rows])
         self._log_probs[rows] = masked_log_probs(logits, mask).numpy()
         self._values[rows] = outputs[:, -1]
+        return outputs
 
     def _experience(self, count: int) -> Experience:
         log_probs = self._log_probs[:count]

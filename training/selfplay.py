@@ -25,6 +25,7 @@ from ohhell_env.jit import Int, jit, lowest, next_state, stream_of
 from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.limits import MAX_PLAYERS
 from ohhell_env.observation import OBSERVATION_SIZE
+from ohhell_env.rules import Rules
 from ohhell_env.simulator import Simulator
 from ohhell_env.state import HAND_OVER
 from training.config import Config
@@ -176,14 +177,21 @@ class Collector:
         config: the run's options.
         rank: number of this process; it plays every ``processes``-th hand.
         processes: how many there are.
+        tables: other tables than the run's, and how often each is drawn.
     """
 
-    def __init__(self, config: Config, rank: int = 0, processes: int = 1) -> None:
+    def __init__(
+        self,
+        config: Config,
+        rank: int = 0,
+        processes: int = 1,
+        tables: tuple[list[Rules], list[float]] | None = None,
+    ) -> None:
         self.config = config
         self._temperature = config.temperature
         self._share = slice(rank, None, processes)
         hands = config.hands // processes
-        rules, self.shares = config.tables()
+        rules, self.shares = tables or config.tables()
         self._simulator = Simulator(rules, hands, seed=0, observe=False)
         self._sources = input_sources(config.sections)
         longest = max(one.players * (one.hand_sizes[0] + 1) for one in rules)
@@ -218,8 +226,7 @@ class Collector:
             if count == 0:
                 break
             active = active[:count]
-            values = network(torch.from_numpy(self._inputs[start : start + count])).numpy()  # (count, A)
-            self._record(values, start)
+            values = self._evaluate(network, start, start + count)  # (count, A)
             take_decisions(
                 games, tables, values, streams, epsilon, self._temperature,
                 self._hand, self._relabellings, self._actions, start,
@@ -227,8 +234,10 @@ class Collector:
             start += count
         return self._experience(start)
 
-    def _record(self, outputs: NDArray[np.float32], start: int) -> None:
-        """What else is to be kept of the decisions from row ``start`` on, before they are taken."""
+    def _evaluate(self, network: nn.Module, start: int, stop: int) -> NDArray[np.float32]:
+        """The values by which decisions start..stop-1 are about to be taken: (stop - start, A)."""
+        outputs: NDArray[np.float32] = network(torch.from_numpy(self._inputs[start:stop])).numpy()
+        return outputs
 
     def _experience(self, count: int) -> Experience:
         games, tables = self._simulator.games, self._simulator.tables

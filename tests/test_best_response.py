@@ -1,0 +1,117 @@
+"""Exploiters: what they learn, what they leave alone, and that their gain is a lower bound of the exact one."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from ohhell_env.bots.policy import PolicyBot
+from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.cards import Deck
+from ohhell_env.rules import Rules
+from training.best_response import ExploiterCollector, exploiter_gain, main, train_exploiter
+from training.checkpoint import Counters, save_checkpoint
+from training.config import Config
+from training.exact import Tree, policy_of
+from training.network import TrainingNetwork
+
+EIGHT = "AC KC QC AD KD QD AH KH"
+RULES = Rules(3, (1,), bids="open", deck=Deck.of(EIGHT))
+CONFIG = Config(
+    decisions=20_000, players=(3,), width=64, depth=1, deck=EIGHT, hands=512, batch=128, lr=3e-3, epsilon=0.2, ema=0.9
+)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def policy(seed, width=64):
+    torch.manual_seed(seed)
+    return PolicyBot(PolicyNetwork(width, 1))
+
+
+def test_an_exploiter_learns_from_its_own_seat_alone_while_the_others_play_the_policys_best_action():
+    frozen, other = policy(1), policy(2)
+    rules = Rules(4, (3,))
+    collector = ExploiterCollector(Config(width=64, depth=1, hands=200, players=(4,)), frozen, rules)
+    experience = collector.collect(TrainingNetwork(other.network), 5, 0.0)
+    seats = {hand: set(experience.seat[experience.hand == hand]) for hand in set(experience.hand)}
+    assert all(len(own) == 1 for own in seats.values()) and len(set.union(*seats.values())) == 4
+    assert set(collector._simulator.tables["players"]) == {4}
+    played = collector._simulator.games.copy()
+
+    again = collector.start(5)
+    own = np.array([next(iter(seats.get(i, {-1}))) for i in range(200)])
+    for _ in range(4 * 4 - 1):  # but for the last card, with which the next match would begin
+        mine = again.games["player"] == own
+        again.step(np.where(mine, other.act(again), frozen.act(again)))
+    assert np.array_equal(again.games["bids"], played["bids"])
+    assert np.array_equal(again.games["plays"][:, :11], played["plays"][:, :11])
+
+
+def test_an_exploiter_comes_close_to_the_exact_best_response_and_never_beyond():
+    frozen = policy(3)
+    tree = Tree(RULES)
+    profile = [tree.write_out(policy_of(frozen))] * 3
+    exact = tree.responses(profile)
+    exploiter = train_exploiter(frozen, RULES, CONFIG)
+    strategy = tree.write_out(policy_of(exploiter))
+    values = [tree.values([*profile[:s], strategy, *profile[s + 1 :]])[s] for s in range(3)]
+    gained, possible = np.mean(values - exact.values), np.mean(exact.best - exact.values)
+    assert possible > 2
+    assert 0.9 * possible < gained <= possible + 1e-9
+
+    found = exploiter_gain(frozen, {7: policy(3), 8: exploiter}, RULES, 400, seed=0)
+    assert found.seed == 8 and found.chosen[7].mean == pytest.approx(0)
+    assert found.gain.low < np.mean(values) < found.gain.high
+
+
+def test_training_an_exploiter_leaves_the_policy_as_it_was_and_is_repeatable():
+    frozen = policy(4)
+    before = {name: tensor.clone() for name, tensor in frozen.network.state_dict().items()}
+    first, second = (train_exploiter(frozen, RULES, Config(**{**vars(CONFIG), "decisions": 3000})) for _ in range(2))
+    for name, tensor in frozen.network.state_dict().items():
+        assert torch.equal(tensor, before[name])
+        assert torch.equal(first.network.state_dict()[name], second.network.state_dict()[name])
+    assert not torch.equal(first.network.head.weight, frozen.network.head.weight)
+
+
+@pytest.fixture
+def checkpoint(tmp_path):
+    save_checkpoint(tmp_path / "one", policy(5).network, CONFIG, Counters())
+    return str(tmp_path / "one")
+
+
+def test_the_command_reports_exact_values(checkpoint, capsys):
+    assert main([checkpoint, "--exact", "--deck", EIGHT, "--players", "3", "--hands", "1", "--bids", "open"]) == 0
+    found = Tree(RULES).responses([Tree(RULES).write_out(policy_of(policy(5)))] * 3)
+    output = capsys.readouterr().out
+    assert f"NashConv {found.nash_conv:.4f} points" in output
+    assert all(f"{value:+.4f}" in output for value in [*found.values, *found.best])
+
+
+def test_the_command_trains_exploiters_and_reports_their_gain(checkpoint, capsys):
+    arguments = ["--deck", EIGHT, "--players", "3", "--hands", "1", "--decisions", "2000", "--deals", "50"]
+    assert main([checkpoint, *arguments, "--exploiters", "2", "--lr", "3e-3"]) == 0
+    output = capsys.readouterr().out
+    assert "exploiter 1," in output and "exploiter 2," in output and "on 50 other deals: +" in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["random", "--hands", "2"], "player 'random' is no checkpoint"),
+        (["random", "--hands", "ramp"], "give the size of a single hand"),
+        (["random", "--exact"], "are too many to follow exactly"),
+        (["search:9", "--exact", "--players", "3", "--hands", "1", "--deck", EIGHT], "SearchBot plays by chance"),
+        (["nobody", "--hands", "2"], "player 'nobody' is not known"),
+        (["random", "--hands", "2", "--temperature", "1"], "temperature is for --exact"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(arguments, message, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error and Path(__file__).name not in error and "Traceback" not in error

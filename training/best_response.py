@@ -1,0 +1,272 @@
+"""How much can a policy be exploited? ``python -m training.best_response CHECKPOINT``.
+
+    python -m training.best_response checkpoints/NAME --players 4 --hands 5       # exploiters, for a lower bound
+    python -m training.best_response checkpoints/NAME --players 3 --hands 1 --exact --deck "AC KC QC AD KD QD AH KH"
+
+An exploiter starts from the policy's own weights and learns by Deep Monte Carlo in one seat, drawn anew for each hand,
+against frozen copies of the policy in all the others. The best of several, chosen on some deals, is measured on others.
+What it gains is a lower bound of what a best response would: equilibria of many players are neither unique nor safe.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import tyro
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from torch import nn
+
+from ohhell_env.bots.base import Bot
+from ohhell_env.bots.policy import PolicyBot
+from ohhell_env.cards import STANDARD_DECK, Deck
+from ohhell_env.rules import Rules, preset
+from training.arena import ArenaError, checked_deals, tables_for
+from training.command import Meter, TableOptions, progress, run_command
+from training.config import Config
+from training.crew import make_bot
+from training.evaluate import evaluate
+from training.exact import policy_of, responses
+from training.intervals import Estimate
+from training.learner import average_weights, exploration, gradient_step, learning_rate
+from training.network import TrainingNetwork
+from training.selfplay import Collector, Experience
+from training.train import minibatches
+
+
+class ExploiterCollector(Collector):
+    """A `Collector` of one seat's decisions in each hand, the seat drawn at random; the others are a frozen policy's.
+
+    Args:
+        config: the run's options.
+        frozen: the policy, which plays its best action.
+        rules: the table, a match of one hand.
+    """
+
+    def __init__(self, config: Config, frozen: PolicyBot, rules: Rules) -> None:
+        super().__init__(config, tables=([rules], [1.0]))
+        self._frozen = TrainingNetwork(frozen.network)
+
+    @torch.no_grad()
+    def collect(self, network: nn.Module, iteration: int, epsilon: float) -> Experience:
+        """As `Collector.collect`, the exploiter's decisions alone; only it explores."""
+        self._random = np.random.default_rng((self.config.seed, iteration, 1))
+        self._own = self._random.random(len(self._simulator.games))  # (H,) the exploiter's seat, as a share of P
+        self._epsilon = epsilon
+        experience = super().collect(network, iteration, 0.0)
+        own = self._is_own(0, len(experience.actions))
+        return experience._replace(
+            inputs=experience.inputs[own],
+            actions=experience.actions[own],
+            returns=experience.returns[own],
+            hand=experience.hand[own],
+            seat=experience.seat[own],
+        )
+
+    def _is_own(self, start: int, stop: int) -> NDArray[np.bool_]:
+        hand = self._hand[start:stop]
+        players = self._simulator.tables["players"][self._simulator.games["table"][hand]]
+        own: NDArray[np.bool_] = self._seat[start:stop] == (self._own[hand] * players).astype(np.int64)
+        return own
+
+    def _evaluate(self, network: nn.Module, start: int, stop: int) -> NDArray[np.float32]:
+        own = self._is_own(start, stop)
+        inputs = self._inputs[start:stop]
+        values = np.empty((stop - start, self._frozen.policy.head.out_features), dtype=np.float32)
+        for player, rows in ((network, own), (self._frozen, ~own)):
+            if rows.any():
+                values[rows] = player(torch.from_numpy(inputs[rows])).numpy()
+        explored = own & (self._random.random(len(own)) < self._epsilon)
+        values[explored] = self._random.random((int(explored.sum()), values.shape[1]))  # any action is the best
+        return values
+
+
+def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Meter | None = None) -> PolicyBot:
+    """An exploiter of a policy at a table: Deep Monte Carlo in one seat, ``config.decisions`` decisions of its own."""
+    policy = copy.deepcopy(frozen.network)
+    average = copy.deepcopy(policy)
+    network = TrainingNetwork(policy)
+    optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr, fused=True)
+    collector = ExploiterCollector(config, frozen, rules)
+    iteration = steps = decisions = 0
+    while decisions < config.decisions:
+        done = decisions / config.decisions
+        experience = collector.collect(network, iteration, exploration(config, done))
+        arrays = (experience.inputs, experience.actions, experience.returns)
+        order = np.random.default_rng((config.seed, iteration, 0))
+        for batch in minibatches(arrays, config.passes, max(1, round(len(experience.actions) / config.batch)), order):
+            for group in optimiser.param_groups:
+                group["lr"] = learning_rate(config, steps, done)
+            gradient_step(network, optimiser, batch, config.max_gradient)
+            average_weights(average, policy, config.ema, steps)
+            steps += 1
+        iteration += 1
+        decisions += len(experience.actions)
+        if meter is not None:
+            meter.advance(len(experience.actions))
+    return PolicyBot(average, name=f"exploiter {config.seed}")
+
+
+class Gain(NamedTuple):
+    """What the best exploiter gained.
+
+    Attributes:
+        seed: of the exploiter chosen.
+        chosen: points more than the others a hand, of each exploiter by seed, on the deals that chose it.
+        gain: the chosen one's on other deals: a lower bound of a best response's.
+    """
+
+    seed: int
+    chosen: dict[int, Estimate]
+    gain: Estimate
+
+
+def exploiter_gain(frozen: PolicyBot, exploiters: dict[int, Bot], rules: Rules, deals: int, seed: int) -> Gain:
+    """Choose the best exploiter on some deals and measure it on as many others, one seat against copies of the policy.
+
+    Args:
+        frozen: the policy.
+        exploiters: by the seed each was trained with.
+        rules: the table.
+        deals: deals of each of the two, each played with the exploiter in every seat.
+        seed: of the deals that choose; those that measure have the next one.
+    """
+    hands = ",".join(map(str, rules.hand_sizes))
+
+    def measure(exploiter: Bot, seed: int) -> Estimate:
+        bots: dict[str, Bot] = {"exploiter": exploiter, "policy": frozen}
+        report = evaluate(
+            "exploiter", ["policy"], players=rules.players, hands=hands, deals=deals, rules=rules, seed=seed,
+            make=lambda spec, _: bots[spec],
+        )  # fmt: skip
+        return report.differences[0].points
+
+    chosen = {number: measure(exploiter, seed) for number, exploiter in exploiters.items()}
+    best = max(chosen, key=lambda number: chosen[number].mean)
+    return Gain(best, chosen, measure(exploiters[best], seed + 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(TableOptions):
+    """How much can a policy be exploited at a table?"""
+
+    player: tyro.conf.Positional[str]
+    """The policy: checkpoints/NAME or a checkpoint's folder; with --exact also heuristic or random."""
+    hands: str = "5"
+    """Size of the hand, in cards."""
+    deck: str = ""
+    """Cards of the pack, as "AC KC ..."; all 52 when empty."""
+    exact: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Compute best responses exactly, which takes a tiny pack."""
+    exploiters: int = 3
+    """Exploiters to train, for equally many decisions."""
+    decisions: int = 5_000_000
+    """Decisions of its own that each exploiter learns from."""
+    temperature: float = 0.0
+    """With --exact: above 0, the policy draws actions with probability proportional to exp(value / temperature)."""
+    deals: int = 2000
+    """Deals to choose the best exploiter on, and as many others to measure it on."""
+    lr: float = 5e-4
+    """The exploiters' learning rate at the start."""
+
+
+def config_for(frozen: PolicyBot, rules: Rules, options: Options, seed: int) -> Config:
+    """An exploiter's options."""
+    return Config(
+        decisions=options.decisions,
+        seed=seed,
+        sections=tuple(frozen.network.sections),
+        width=frozen.network.width,
+        depth=frozen.network.depth,
+        players=(rules.players,),
+        deck=options.deck,
+        lr=options.lr,
+        final_lr=options.lr / 20,
+        epsilon=0.1,
+    )
+
+
+def _table(options: Options) -> Rules:
+    try:
+        deck = Deck.of(options.deck) if options.deck else STANDARD_DECK
+        rules = preset(options.rules, players=options.players, deck=deck)
+    except ValueError as error:
+        raise ArenaError(str(error)) from error
+    tables = tables_for(options.hands, rules, bids=options.bids, hook=options.hook_choice)
+    if len(tables) != 1 or tables[0].num_hands != 1:
+        raise ArenaError(f"hands={options.hands!r}: give the size of a single hand, as in --hands 5")
+    return tables[0]
+
+
+def _run(options: Options, console: Console) -> None:
+    rules = _table(options)
+    try:
+        if options.exact:
+            _run_exactly(options, rules, console)
+        else:
+            _run_exploiters(options, rules, console)
+    except (ValueError, FileNotFoundError) as error:
+        raise ArenaError(str(error)) from error
+
+
+def _run_exactly(options: Options, rules: Rules, console: Console) -> None:
+    player = make_bot(options.player, options.seed)
+    if options.temperature:
+        if not isinstance(player, PolicyBot):
+            raise ValueError(f"temperature={options.temperature} is for policies; {options.player!r} is none")
+        player = PolicyBot(player.network, options.seed, options.temperature)
+    found = responses(rules, policy_of(player))
+    console.print(rules.describe())
+    table = Table("seat", "points more than the others", "a best response's", "gain")
+    for seat in range(rules.players):
+        gain = found.best[seat] - found.values[seat]
+        name = f"{seat}{' (dealer)' if seat == rules.first_dealer else ''}"
+        table.add_row(name, f"{found.values[seat]:+.4f}", f"{found.best[seat]:+.4f}", f"{gain:.4f}")
+    console.print(table)
+    console.print(f"NashConv {found.nash_conv:.4f} points; {found.nash_conv / rules.players:.4f} a seat")
+
+
+def _run_exploiters(options: Options, rules: Rules, console: Console) -> None:
+    if options.temperature:
+        raise ValueError("temperature is for --exact; exploiters play against the policy's best actions")
+    if options.exploiters < 1:
+        raise ValueError(f"exploiters={options.exploiters} is not allowed; use 1 or more")
+    checked_deals(options.seed, options.deals, 1, options.workers)
+    player = make_bot(options.player, options.seed)
+    if not isinstance(player, PolicyBot):
+        raise ValueError(f"player {options.player!r} is no checkpoint; exploiters start from one")
+    torch.set_num_threads(options.workers)
+    seeds = range(options.seed + 1, options.seed + 1 + options.exploiters)
+    configs = {seed: config_for(player, rules, options, seed) for seed in seeds}
+    exploiters: dict[int, Bot] = {}
+    start = time.monotonic()
+    with progress("exploiting", options.exploiters * options.decisions, "decisions") as meter:
+        for seed, config in configs.items():
+            exploiters[seed] = train_exploiter(player, rules, config, meter)
+    minutes = (time.monotonic() - start) / 60 / len(exploiters)
+    found = exploiter_gain(player, exploiters, rules, options.deals, options.seed)
+    console.print(rules.describe())
+    for seed, points in found.chosen.items():
+        text = points.text(sign=True)
+        console.print(f"exploiter {seed}, {minutes:.1f} minutes: {text} points a hand more than the policy")
+    console.print(
+        f"The best, {found.seed}, on {options.deals} other deals: {found.gain.text(sign=True)} points a hand. "
+        "This is the exploiter gain, a lower bound of a best response's."
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns the exit status."""
+    return run_command(Options, _run, "python -m training.best_response", arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
