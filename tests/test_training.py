@@ -295,8 +295,9 @@ def test_a_run_that_is_killed_and_one_that_is_stopped_end_as_if_never_interrupte
 
 
 @pytest.mark.long  # two interpreters that import torch
-def test_two_processes_train_as_one_does(tmp_path):
-    options = {"decisions": 1500, "batch": 100_000, "lr": 1e-2}
+@pytest.mark.parametrize("learner", ["dmc", "ppo"])
+def test_two_processes_train_as_one_does(learner, tmp_path):
+    options = {"learner": learner, "decisions": 1500, "batch": 100_000, "lr": 1e-2}
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "training.train"]
     process = command(tmp_path / "two", launcher, **options)
     output = process.communicate()[0]
