@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.heuristic import HeuristicBot
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.bots.search import SearchBot
 
-_POLICY = "ohhell_env.bots.policy"
+_POLICY, _POLICY_SEARCH = "ohhell_env.bots.policy", "ohhell_env.bots.policy_search"
+SEARCH_WITH = "search+policy"
 
 
 def _random(parameter: str, seed: int) -> Bot:
@@ -46,6 +47,7 @@ _FORMS = (
     "search or search:N (N play-outs a decision; search alone is search:400)",
     "module:factory (called as factory(seed=seed), returns a Bot)",
     "checkpoints/NAME or the path of a checkpoint's folder",
+    "search+policy:NAME or search+policy:NAME:K (K sampled worlds a decision; NAME a shipped checkpoint or a path)",
 )
 
 
@@ -53,8 +55,8 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
     """The player that a spec string names.
 
     Args:
-        spec: ``random``, ``heuristic``, ``search``, ``search:N``, ``module:factory``, ``checkpoints/NAME`` or the path
-            of a checkpoint's folder.
+        spec: ``random``, ``heuristic``, ``search``, ``search:N``, ``module:factory``, ``checkpoints/NAME``, the path of
+            a checkpoint's folder, or ``search+policy:NAME:K``.
         seed: seed of the bot's own random stream, 0..2**63-1.
 
     Raises:
@@ -64,6 +66,8 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
     name, _, parameter = spec.partition(":")
     if name in BOTS:
         return BOTS[name](parameter, seed)
+    if name == SEARCH_WITH:
+        return _search_with_policy(parameter, seed)
     if spec.startswith("checkpoints/") or Path(spec).is_dir():
         return _from_checkpoint(spec, seed)
     if name and parameter:
@@ -77,14 +81,36 @@ def _refuse_parameter(name: str, parameter: str) -> None:
 
 
 def _from_checkpoint(spec: str, seed: int) -> Bot:
-    try:
-        policy = importlib.import_module(_POLICY)
-    except ModuleNotFoundError as error:
-        if error.name != _POLICY:
-            raise
-        raise ValueError(f"player {spec!r} names a checkpoint; this version cannot play checkpoints yet") from None
-    bot: Bot = policy.PolicyBot.load(spec, seed)
+    bot: Bot = _policies(_POLICY, spec).PolicyBot.load(spec, seed)
     return bot
+
+
+def _search_with_policy(parameter: str, seed: int) -> Bot:
+    spec = f"{SEARCH_WITH}:{parameter}"
+    name, count = split_worlds(parameter)
+    if not name or (count is not None and not (count.isdecimal() and int(count) >= 1)):
+        raise ValueError(f"player {spec!r} is not known; use {SEARCH_WITH}:NAME:K with K worlds a decision, 1 or more")
+    options = {} if count is None else {"worlds": int(count)}
+    bot: Bot = _policies(_POLICY_SEARCH, spec).PolicySearchBot.load(name, seed, **options)
+    return bot
+
+
+def split_worlds(parameter: str) -> tuple[str, str | None]:
+    """``NAME:K`` as (NAME, K), and ``NAME`` as (NAME, None); the path of a folder is a NAME, whatever it holds."""
+    name, colon, count = parameter.rpartition(":")
+    return (name, count) if colon and not Path(parameter).is_dir() else (parameter, None)
+
+
+def _policies(module: str, spec: str) -> ModuleType:
+    """The module that plays checkpoints; only there is torch needed."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "safetensors"):
+            raise
+        raise ValueError(
+            f"player {spec!r} plays a checkpoint, which needs {error.name}: pip install 'ohhell-env[train]'"
+        ) from None
 
 
 def _from_factory(module: str, factory: str, seed: int) -> Bot:

@@ -1,0 +1,214 @@
+"""Search with the policy: legal, repeatable, blind; its worlds and weights; stronger than the policy alone."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from test_bots import deal_hidden_cards_anew, every_table, laid_out, lead_over_the_table, some_tables
+
+from ohhell_env import kernel
+from ohhell_env.bots import make_bot
+from ohhell_env.bots.base import look
+from ohhell_env.bots.policy import PolicyBot
+from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.bots.policy_search import PolicySearchBot
+from ohhell_env.bots.policy_worlds import deal_boards, fill_sealed, recall, resampled, tempered
+from ohhell_env.bots.worlds import PLAN
+from ohhell_env.cards import parse_card
+from ohhell_env.kernel import FIRST_BID
+from ohhell_env.limits import MAX_PLAYERS, NUM_BIDS
+from ohhell_env.observation import SEALED
+from ohhell_env.rules import Rules
+from ohhell_env.simulator import Simulator
+from ohhell_env.state import GAME, NONE
+from training.checkpoint import Counters, save_checkpoint
+from training.config import Config
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def tiny_network() -> PolicyNetwork:
+    """Random weights, always the same; no option is ruled out by its values."""
+    torch.manual_seed(5)
+    return PolicyNetwork(64, 1)
+
+
+def searching(seed: int = 1, worlds: int = 2) -> PolicySearchBot:
+    return PolicySearchBot(PolicyBot(tiny_network()), seed, worlds)
+
+
+def views_of(simulator: Simulator) -> NDArray[np.void]:
+    views, keys = np.empty(len(simulator), dtype=GAME), np.empty(len(simulator), dtype=np.int64)
+    look(simulator.games, simulator.tables, np.arange(len(simulator)), 0, views, keys)
+    return views
+
+
+def test_it_plays_legally_at_every_table_and_changes_nothing_itself() -> None:
+    bot = searching(worlds=1)
+    rules = every_table()
+    simulator = Simulator(rules, len(rules), seed=2, observe=False)
+    for _ in range(15):
+        before = simulator.games.tobytes()
+        actions = bot.act(simulator)
+        assert simulator.games.tobytes() == before
+        simulator.step(actions)  # refuses what is not legal
+        simulator.play_random(3)
+
+
+@pytest.mark.parametrize("plays", [0, 3, 9, 14])
+def test_a_choice_depends_on_seed_and_game_but_not_on_the_batch(plays: int) -> None:
+    simulator = some_tables(3, plays)
+    actions = searching().act(simulator)
+    order = np.random.default_rng(1).permutation(len(simulator))
+    bot = searching()
+    assert (bot.act(simulator, order) == actions[order]).all()
+    assert [int(bot.act(simulator, [k])[0]) for k in range(len(simulator))] == actions.tolist()
+    assert any((searching(seed).act(simulator) != actions).any() for seed in (2, 3, 4))
+
+
+@pytest.mark.parametrize("plays", [0, 2, 8, 12])
+def test_what_a_seat_may_not_know_changes_no_choice(plays: int) -> None:
+    simulator = some_tables(6, plays)
+    bot = searching()
+    actions = bot.act(simulator)
+    hidden = simulator.games["hands"].copy()
+    deal_hidden_cards_anew(simulator, np.random.default_rng(plays))
+    assert (simulator.games["hands"] != hidden).any()
+    assert (bot.act(simulator) == actions).all()
+
+
+def test_even_play_outs_of_random_weights_shed_a_sure_trick_when_the_bid_is_met() -> None:
+    hands = ["4H 9D JC 8C", "AH AS 2D 3D", "5H KD KC 2S", "6H TD QC 4S"]
+    moves = [0, 1, 2, 0, "4H", "AH", "5H", "6H", "2D", "KD", "TD", "9D", "KC", "QC", "JC"]
+    position = laid_out(hands, "2H", moves)
+    assert searching(worlds=100).action(position) == parse_card("AS")
+
+
+# --- Worlds ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"bids": "open"}, {"hook": False}])
+@pytest.mark.parametrize("decisions", [2, 9, 17])
+def test_replayed_in_any_world_the_others_decide_as_they_did(decisions: int, options: dict[str, str]) -> None:
+    rules = Rules(players=4, ramp=(6,), **options)  # type: ignore[arg-type]
+    simulator = Simulator(rules, 12, seed=4, observe=False)
+    simulator.play_random(decisions)
+    views, tables = views_of(simulator), simulator.tables
+    for view in views.reshape(-1, 1):
+        viewer = int(view["player"][0])
+        boards = np.empty(5, dtype=GAME)
+        assert deal_boards(view, tables, np.zeros(1, dtype=PLAN), 7, boards)
+        positions = np.empty(5 * decisions, dtype=GAME)
+        actions, worlds = np.empty((2, len(positions)), dtype=np.int64)
+        count = recall(boards, tables, np.empty(1, dtype=GAME), positions, actions, worlds)
+        assert set(positions["player"][:count].tolist()) == set(range(4)) - {viewer} or decisions < 4
+        for position, action, world in zip(positions[:count], actions, worlds):
+            dealt = boards[world]["hands"] | boards[world]["played"]
+            assert ((position["hands"] | position["played"]) == dealt).all()
+            if action == SEALED:
+                assert boards[world]["bids"][position["player"]] == SEALED
+            else:
+                assert kernel.is_legal(position, int(action))
+                seat = int(position["player"])
+                if action >= FIRST_BID:
+                    assert view["bids"][0, seat] == action - FIRST_BID and position["bids"][seat] == NONE
+                else:
+                    assert view["played"][0, seat] >> int(action) & 1
+                    assert not position["played"][seat] >> int(action) & 1
+
+
+def bids_of_the_dealer_in_many_worlds(forbidden: int | None, chances: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Sealed bids of the three others, drawn in 4,000 worlds where the dealer may not bid ``forbidden``."""
+    simulator = Simulator(Rules(ramp=(3,), first_dealer=3), 1, seed=1, observe=False)
+    bids = (1, 1, 3 - 2 - forbidden) if forbidden is not None else (2, 2, 1)
+    for bid in bids:
+        simulator.step([FIRST_BID + bid])
+    views = views_of(simulator)
+    boards = np.empty(4_000, dtype=GAME)
+    boards[:] = views[0]
+    likelihoods = np.zeros(len(boards))
+    sums = np.zeros((MAX_PLAYERS + 1, MAX_PLAYERS * NUM_BIDS))
+    many = np.broadcast_to(chances, (len(boards), *chances.shape)).copy()
+    fill_sealed(boards, simulator.tables, many, sums, 3, likelihoods)
+    drawn: NDArray[np.int64] = boards["bids"][:, :3].astype(np.int64)
+    allowed = [
+        (a, b, c)
+        for a in range(4)
+        for b in range(4)
+        for c in range(4)
+        if (a + b + c == 3 - forbidden if forbidden is not None else a + b + c > 3)
+    ]
+    exact = {one: float(np.prod([chances[seat, bid] for seat, bid in enumerate(one)])) for one in allowed}
+    assert likelihoods == pytest.approx(np.log(sum(exact.values())))
+    counts = {one: int((drawn == one).all(axis=1).sum()) for one in allowed}
+    assert sum(counts.values()) == len(boards)
+    for one, chance in exact.items():
+        share = chance / sum(exact.values())
+        assert abs(counts[one] / 4_000 - share) < 5 * np.sqrt(share / 4_000) + 1e-9
+    return drawn
+
+
+@pytest.mark.parametrize("forbidden", [None, 0, 1])
+def test_the_dealer_draws_sealed_bids_from_the_policy_given_what_its_mask_tells(forbidden: int | None) -> None:
+    chances = np.zeros((MAX_PLAYERS, NUM_BIDS))
+    chances[:3, :4] = np.random.default_rng(2).dirichlet(np.ones(4), size=3)
+    bids_of_the_dealer_in_many_worlds(forbidden, chances)
+
+
+def test_weights_are_tempered_only_where_they_would_collapse() -> None:
+    even = np.log([1.0, 2.0, 1.0, 2.0])
+    assert tempered(even, 2.0) == pytest.approx(np.array([1, 2, 1, 2]) / 6)
+    steep = np.array([0.0, -50.0, -100.0, -150.0])
+    weights = tempered(steep, 3.0)
+    assert 1 / np.square(weights).sum() == pytest.approx(3.0, abs=0.01)
+    assert (np.diff(weights) < 0).all()
+
+
+def test_resampling_takes_each_world_as_often_as_its_weight_says() -> None:
+    weights = np.array([0.5, 0.3, 0.2])
+    for offset in (0.0, 0.3, 0.999999):
+        counts = np.bincount(resampled(weights, 10, offset), minlength=3)
+        assert (abs(counts - 10 * weights) < 1).all()
+
+
+# --- By name, and strength ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("checkpoints") / "tiny"
+    save_checkpoint(path, tiny_network(), Config(width=64, depth=1), Counters())
+    return path
+
+
+def test_a_spec_names_the_checkpoint_and_the_number_of_worlds(folder: Path) -> None:
+    bot = make_bot(f"search+policy:{folder}:7", seed=3)
+    assert isinstance(bot, PolicySearchBot)
+    assert (bot.worlds, bot.seed, bot.policy.name) == (7, 3, "tiny")
+    assert make_bot(f"search+policy:{folder}").worlds == 20  # type: ignore[attr-defined]
+    simulator = some_tables(1, 9)
+    same = searching(seed=3, worlds=7).act(simulator)
+    assert (bot.act(simulator) == same).all()
+
+
+@pytest.mark.parametrize("ending", [":0", ":-1", ":many", ":"])
+def test_a_spec_with_a_number_that_makes_no_sense_is_refused(folder: Path, ending: str) -> None:
+    with pytest.raises(ValueError, match=r"use search\+policy:NAME:K with K worlds a decision, 1 or more"):
+        make_bot(f"search+policy:{folder}{ending}")
+
+
+def test_a_spec_of_a_checkpoint_that_is_not_there_is_refused_by_name() -> None:
+    with pytest.raises(FileNotFoundError, match="there is no checkpoint 'nobody'"):
+        make_bot("search+policy:nobody:20")
+
+
+@pytest.mark.long
+def test_search_makes_weak_weights_much_stronger() -> None:
+    rules = Rules(ramp=(3,), bids="open")
+    mean, error = lead_over_the_table(searching(worlds=40), PolicyBot(tiny_network()), rules, 60)
+    assert mean > 4 * error
