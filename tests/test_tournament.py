@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from arena_bots import shown
 
+from ohhell_env.bots.policy import META, WEIGHTS
 from training import tournament as tournament_command
 from training.arena import ArenaError
 from training.show import print_standings
@@ -144,10 +145,11 @@ def test_an_unknown_player_leaves_no_folder_behind(tmp_path: Path) -> None:
 def test_a_checkpoint_that_has_changed_is_another_player(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("lowest").mkdir()
-    Path("lowest/weights").write_text("1")
+    Path("lowest", META).write_text("{}")
+    Path("lowest", WEIGHTS).write_text("1")
     rated(tmp_path / "out", "random", "lowest", deals=4)
     rated(tmp_path / "out", "random", "lowest", deals=4)
-    Path("lowest/weights").write_text("2")
+    Path("lowest", WEIGHTS).write_text("2")
     with pytest.raises(ArenaError, match="another tournament: contents is"):
         rated(tmp_path / "out", "random", "lowest", deals=4)
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from ohhell_env.bots.policy import shipped_checkpoints
 from training.command import progress, run_command
+from training.publish import best_shipped
 from training.tournament import tournament
 
 PLAYERS = 4
@@ -31,9 +31,9 @@ class Options:
 
 
 def contestants(playouts: int) -> list[str]:
-    """Who plays: the newest shipped checkpoint, where there is one, and the players that need no training."""
-    trained = [f"checkpoints/{name}" for name in shipped_checkpoints()][-1:]
-    return [*trained, f"search:{playouts}", "heuristic", "random"]
+    """Who plays: the best shipped checkpoint, where there is one, and the players that need no training."""
+    trained = best_shipped()
+    return [*([trained] if trained else []), f"search:{playouts}", "heuristic", "random"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

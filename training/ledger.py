@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ohhell_env.bots.spec import SEARCH_WITH, split_worlds
 from training.arena import ArenaError, Played
 from training.command import file_written
 
@@ -123,15 +124,25 @@ class Ledger:
 
 
 def contents(specs: Iterable[str]) -> dict[str, str]:
-    """A hash of each player that is a folder, so that a checkpoint trained on is not taken for the one before."""
+    """What tells a checkpoint's weights from others, for each player that uses one: its spec may stay when they change.
+
+    Raises:
+        FileNotFoundError: if a spec names a checkpoint that is not there.
+    """
     found = {}
     for spec in specs:
-        if Path(spec).is_dir():
-            digest = hashlib.sha256()
-            for path in sorted(path for path in Path(spec).rglob("*") if path.is_file()):
-                digest.update(path.relative_to(spec).as_posix().encode() + b"\0" + path.read_bytes())
-            found[spec] = digest.hexdigest()[:16]
+        if spec.startswith(f"{SEARCH_WITH}:"):
+            found[spec] = weights_hash(split_worlds(spec.removeprefix(f"{SEARCH_WITH}:"))[0])
+        elif spec.startswith("checkpoints/") or Path(spec).is_dir():
+            found[spec] = weights_hash(spec)
     return found
+
+
+def weights_hash(name_or_path: str | Path) -> str:
+    """The beginning of the SHA-256 of a checkpoint's weights."""
+    from ohhell_env.bots.policy import WEIGHTS, find_checkpoint  # brings torch along: only where a policy plays
+
+    return hashlib.sha256((find_checkpoint(name_or_path) / WEIGHTS).read_bytes()).hexdigest()[:16]
 
 
 def _short(value: Any) -> str:
