@@ -15,6 +15,7 @@ from ohhell_env.bots.policy import PolicyBot
 from ohhell_env.bots.policy_network import PolicyNetwork
 from ohhell_env.bots.policy_search import PolicySearchBot
 from ohhell_env.bots.policy_worlds import deal_boards, fill_sealed, recall, resampled, tempered
+from ohhell_env.bots.sparse import FrozenNetwork
 from ohhell_env.bots.worlds import PLAN
 from ohhell_env.cards import parse_card
 from ohhell_env.kernel import FIRST_BID
@@ -158,6 +159,18 @@ def test_the_dealer_draws_sealed_bids_from_the_policy_given_what_its_mask_tells(
     chances = np.zeros((MAX_PLAYERS, NUM_BIDS))
     chances[:3, :4] = np.random.default_rng(2).dirichlet(np.ones(4), size=3)
     bids_of_the_dealer_in_many_worlds(forbidden, chances)
+
+
+def test_the_frozen_network_is_the_network_as_it_was() -> None:
+    network = tiny_network()
+    inputs = (torch.rand(37, network.num_inputs) < 0.1).to(torch.int8)
+    frozen = FrozenNetwork(network)
+    with torch.no_grad():
+        before = network(inputs)
+        for parameter in network.parameters():
+            parameter += 1.0
+        assert torch.allclose(frozen(inputs), before, atol=1e-5)
+        assert not torch.allclose(network(inputs), before, atol=1e-2)
 
 
 def test_weights_are_tempered_only_where_they_would_collapse() -> None:

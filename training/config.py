@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ohhell_env.bots.policy_input import HAND_SECTIONS, input_sources
+from ohhell_env.bots.sparse import BLOCK
 from ohhell_env.cards import STANDARD_DECK, Deck
 from ohhell_env.limits import MAX_PLAYERS, MIN_PLAYERS
 from ohhell_env.rules import Rules
-from training.network import BLOCK
 
 # Options that a resumed run may change: how long, how fast, how often it is looked at.
 RESUMABLE = frozenset({"folder", "decisions", "threads", "save_minutes", "eval_minutes", "eval_deals", "eval_opponent"})

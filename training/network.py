@@ -16,36 +16,8 @@ from torch import Tensor, nn
 
 from ohhell_env.bots.policy_input import HAND_SECTIONS
 from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.bots.sparse import BLOCK, add_rows, in_blocks, ones_of
 from ohhell_env.jit import jit
-
-BLOCK = 64  # units worked on at a time: their weights fit the second-level cache, and loops of 64 become vectors
-
-
-@jit
-def find_ones(inputs: Any, index: Any, count: Any) -> None:
-    """Columns of the ones of each row of ``inputs`` (B, D) into ``index[b, :count[b]]``; index is (B, D + 1)."""
-    for b in range(inputs.shape[0]):
-        found = np.int64(0)
-        for j in range(inputs.shape[1]):
-            index[b, np.uint64(found)] = j  # overwritten unless it is a one: cheaper than a branch
-            found += inputs[b, j]
-        count[b] = found
-
-
-@jit
-def add_rows(index: Any, count: Any, weights: Any, bias: Any, out: Any) -> None:
-    """``out[b] = bias + sum of the weights`` of the ones of row b; weights (W / 64, D, 64), out (B, W)."""
-    total = np.empty(BLOCK, dtype=np.float32)
-    for block in range(weights.shape[0]):
-        for b in range(count.shape[0]):
-            for c in range(BLOCK):
-                total[c] = bias[block * BLOCK + c]
-            for k in range(count[b]):
-                j = np.uint64(index[b, k])
-                for c in range(BLOCK):
-                    total[c] += weights[block, j, c]
-            for c in range(BLOCK):
-                out[b, block * BLOCK + c] = total[c]
 
 
 @jit
@@ -69,12 +41,9 @@ class SparseLinear(torch.autograd.Function):
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         """Inputs (B, D) int8, weight (W, D), bias (W,) -> (B, W) float32."""
         rows = inputs.numpy()
-        index = np.empty((len(rows), rows.shape[1] + 1), dtype=np.int16)
-        count = np.empty(len(rows), dtype=np.int64)
-        find_ones(rows, index, count)
-        blocks = weight.detach().view(-1, BLOCK, rows.shape[1]).transpose(1, 2).contiguous()  # (W / 64, D, 64)
+        index, count = ones_of(rows)
         out = torch.empty(len(rows), len(weight))  # (B, W)
-        add_rows(index, count, blocks.numpy(), bias.detach().numpy(), out.numpy())
+        add_rows(index, count, in_blocks(weight), bias.detach().numpy(), out.numpy())
         ctx.ones = index, count
         ctx.num_inputs = rows.shape[1]
         return out
