@@ -1,4 +1,4 @@
-"""The policy player: a trained network behind the bots' interface. The one file of the package that imports torch."""
+"""The policy player: a trained network behind the interface of the bots. Only the policy files import torch."""
 
 from __future__ import annotations
 
