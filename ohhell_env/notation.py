@@ -27,6 +27,7 @@ VERSION = 1
 _HAND_KEYS = ("hand", "size", "dealer", "deal", "turned", "stock", "bids", "tricks")
 _CLAIMS = ("taken", "points", "totals")  # what a finished hand's line says came of it
 Value = TypeVar("Value")
+Watch = Callable[[NDArray[np.void], int | None], None]
 
 
 class RecordError(ValueError):
@@ -55,14 +56,19 @@ def save_record(game: Game, path: str | Path) -> None:
     os.replace(temporary, target)
 
 
-def load_record(path: str | Path) -> Game:
+def load_record(path: str | Path, watch: Watch | None = None) -> Game:
     """Read a file written by `save_record`; see `read_record`."""
     data = Path(path).read_bytes()
-    return read_record(_checked(1, "text", lambda: data.decode("utf-8")))
+    return read_record(_checked(1, "text", lambda: data.decode("utf-8")), watch)
 
 
-def read_record(text: str) -> Game:
+def read_record(text: str, watch: Watch | None = None) -> Game:
     """Play a record again and return the table as it stood at the record's end, with its finished hands.
+
+    Args:
+        text: the record.
+        watch: called after each deal, with None, and after each move, with its action; before that with a copy of the
+            game as it then stands, a (1,) array of `ohhell_env.state.GAME`.
 
     Raises:
         RecordError: if a line is damaged, a move is not legal, or a result is not what the rules make of the moves.
@@ -75,7 +81,7 @@ def read_record(text: str) -> Game:
         raise RecordError(f"line 1: not a record of format {FORMAT!r}, version {VERSION}")
     _check_keys(1, head, ("record", "version", "rules", "seed"))
     rules = _checked(1, "rules", lambda: _rules(head["rules"]))
-    replay = _Replay(rules, _checked(1, "seed", lambda: check_seed(head["seed"])))
+    replay = _Replay(rules, _checked(1, "seed", lambda: check_seed(head["seed"])), watch)
     for number, line in enumerate(lines[1:], start=2):
         data = _parse(number, line)
         if "result" in data:
@@ -91,9 +97,10 @@ def read_record(text: str) -> Game:
 class _Replay:
     """A match played again, line by line."""
 
-    def __init__(self, rules: Rules, seed: int) -> None:
+    def __init__(self, rules: Rules, seed: int, watch: Watch | None) -> None:
         self.rules = rules
         self.seed = seed
+        self.watch = watch or (lambda games, action: None)
         self.games: NDArray[np.void] = np.zeros(1, dtype=GAME)
         self.tables = compile_rules((rules,))
         self.past: list[NDArray[np.void]] = []
@@ -126,6 +133,7 @@ class _Replay:
         for key, value in (("dealer", self.game.dealer), ("turned", _name(self.game.turned))):
             if data.get(key) != value:
                 raise RecordError(f"line {line}: {key} is {data.get(key)!r}, but must be {value!r}")
+        self.watch(self.games.copy(), None)
         self._moves(line, data)
 
     def _deck(self, data: dict[str, Any], number: int) -> NDArray[np.int8]:
@@ -154,6 +162,7 @@ class _Replay:
                 if record["phase"] != phase or not kernel.is_legal(record, action):
                     raise RecordError(f"line {line}, {what} {k}: {illegal_action_text(self.game, action)}")
                 kernel.apply(record, table, action)
+                self.watch(self.games.copy(), action)
         game = self.game
         tricks = _tricks(game)
         if data["tricks"] != tricks:

@@ -28,9 +28,13 @@ ORDER = [
     "game",
     "simulator",
     "notation",
+    "replay",
     "aec",
     "ohhell_v0",
     "bots.",
+    "review",
+    "render.replay_html",
+    "view",
     "benchmark",
 ]
 OUTSIDE = {"torch", "pygame", "matplotlib", "ray", "stable_baselines3", "tianshou", "torchrl", "pyspiel", "training"}

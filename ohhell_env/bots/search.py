@@ -19,7 +19,7 @@ from ohhell_env.bots.base import Bot
 from ohhell_env.bots.heuristic import rule_option
 from ohhell_env.bots.judgement import NOTES, best_bid, best_card
 from ohhell_env.bots.worlds import PLAN, likely_world, plan_deals
-from ohhell_env.cards import NUM_CARDS
+from ohhell_env.cards import NUM_CARDS, cards_of
 from ohhell_env.jit import ONE, Int, below, clamp, jit, jit_apart, lowest, next_state, nth_bit, popcount, stream_of
 from ohhell_env.observation import SEALED
 from ohhell_env.state import BID, GAME, HAND_OVER, NONE
@@ -28,6 +28,7 @@ DEFAULT_PLAYOUTS = 400
 CARD_NOISE = 30  # in a thousand: decisions of a play-out that are taken at random
 BID_NOISE = 150  # in a thousand: sampled bids that are off by one
 PRIOR = 20.0  # worlds that the rules' own estimate of an option counts for
+_NO_WORLD = "view {}: no deal of the unseen cards fits the hand sizes and the voids shown"
 SPOIL = 0.01  # of the others' mean points is taken off: between cards that are equal to the seat, spoil
 
 
@@ -186,5 +187,34 @@ class SearchBot(Bot):
         notes, plans, worth = np.zeros(1, dtype=NOTES), np.zeros(1, dtype=PLAN), np.zeros(NUM_CARDS)
         bad = choose_by_search(views, tables, keys, self.playouts, boards, notes, plans, worth, actions)
         if bad != NONE:
-            raise ValueError(f"view {bad}: no deal of the unseen cards fits the hand sizes and the voids shown")
+            raise ValueError(_NO_WORLD.format(bad))
         return actions
+
+    def estimates(
+        self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """What the play-outs alone say of each option, without the rules' own estimate of it.
+
+        Args:
+            views: as for `choose`.
+            tables: as for `choose`.
+            keys: as for `choose`.
+
+        Returns:
+            (N, NUM_ACTIONS) float64, the seat's mean points (less `SPOIL` of the others'); NaN where not legal.
+
+        Raises:
+            ValueError: if a view is one that no play can lead to.
+        """
+        means = np.full((len(views), kernel.NUM_ACTIONS), np.nan)
+        boards = np.zeros(3, dtype=GAME)
+        notes, plans, worth = np.zeros(1, dtype=NOTES), np.zeros(1, dtype=PLAN), np.zeros(NUM_CARDS)
+        for j, view in enumerate(views):
+            table = tables[view["table"]]
+            options = list(cards_of(view["legal"]))
+            notes["value"] = 0.0  # the prior of `judge_options`
+            if not judge_options(view, table, self.playouts, keys[j], boards, notes[0], plans[0], worth):
+                raise ValueError(_NO_WORLD.format(j))
+            actions = [kernel.action_of(view, option) for option in options]
+            means[j, actions] = worth[options] / max(self.playouts // len(options), 1)
+        return means

@@ -1,0 +1,388 @@
+"use strict";
+// Draws the positions of a match from the data in the page. It knows no rules: every figure is in the data.
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const notice = byId("notice");
+  const page = byId("page");
+  let data, at = 0, viewer = null;
+
+  // --- Small tools ---------------------------------------------------------------------------------------------
+
+  function crc32(text) {
+    let crc = -1;
+    for (let k = 0; k < text.length; k++) {
+      crc ^= text.charCodeAt(k);
+      for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+    }
+    return String((crc ^ -1) >>> 0);
+  }
+
+  // An element with classes and children; text becomes text, never markup.
+  function make(tag, classes, ...children) {
+    const node = document.createElement(tag);
+    if (classes) node.className = classes;
+    node.append(...children.filter((child) => child !== null && child !== undefined));
+    return node;
+  }
+
+  function svg(tag, attributes, ...children) {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  }
+
+  const number = (value) => String(Math.round(value * 100) / 100).replace("-", "−");
+  const signed = (value) => (value > 0 ? "+" : "") + value.toFixed(2).replace("-", "−");
+
+  function card(id, classes = "") {
+    const { rank, suit, red } = data.cards[id];
+    const node = make("span", `card ${red ? "red" : ""} ${suit ? "" : "odd"} ${classes}`, make("b", "", rank), make("i", "", suit));
+    node.title = rank + suit;
+    return node;
+  }
+
+  // "bid 3" as it stands; of a play the card itself.
+  const action = (one) => (one.card === null ? make("span", "bid", one.text) : card(one.card, "small"));
+  const seatName = (seat) => make("span", `name s${seat}`, data.names[seat]);
+
+  // --- The table -----------------------------------------------------------------------------------------------
+
+  const sees = (sight, seat) => viewer === null || sight.hands[viewer].includes(seat);
+  const sealed = (sight, seat) => viewer !== null && sight.sealed[viewer].includes(seat);
+
+  function drawHeadline(position, hand) {
+    byId("hand").replaceChildren(
+      make("b", "", `Hand ${hand.number} of ${hand.of}`), ` · ${hand.size} card${hand.size === 1 ? "" : "s"}`,
+      position.bid_sum === null ? "" : ` · ${position.bid_sum} bid`,
+    );
+    const trump = position.trump === null ? "no trump" : `trump ${position.trump}`;
+    byId("trump").replaceChildren(trump, ...(hand.turned === null ? [] : [" turned up ", card(hand.turned, "small")]));
+    const move = position.move;
+    const status = byId("status");
+    if (move === null) status.replaceChildren("Dealt. ");
+    else {
+      const hidden = move.card === null && sealed(data.sights[position.sight], move.seat);
+      const what = hidden ? "bids, sealed" : move.card === null ? move.text.replace(/^bid /, "bids ") : "plays ";
+      status.replaceChildren(seatName(move.seat), ` ${what}`, move.card === null ? "" : card(move.card, "small"), ". ");
+    }
+    status.append(make("span", "next", position.status + "."));
+  }
+
+  function plays(list, winner, size) {
+    const nodes = list.map(([seat, id]) => make("figure", seat === winner ? "winner" : "",
+      card(id, size), make("figcaption", `name s${seat}`, data.names[seat])));
+    return make("div", "plays", ...nodes);
+  }
+
+  function drawTrick(position, hand) {
+    const last = position.tricks ? hand.tricks[position.tricks - 1] : null;
+    const parts = [];
+    const box = (title, body, classes) => make("div", classes, make("h3", "", title), body);
+    if (position.trick.length || last === null) {
+      const empty = make("p", "empty", position.player === null ? "" : "no card yet");
+      const title = `Trick ${position.tricks + 1} of ${hand.size}`;
+      parts.push(box(title, position.trick.length ? plays(position.trick, null, "large") : empty, "now"));
+    }
+    if (last !== null) {
+      const size = position.trick.length ? "" : "large";
+      const title = `${position.trick.length ? "Last trick" : `Trick ${position.tricks} of ${hand.size}`}: ${data.names[last.winner]} takes it`;
+      parts.push(box(title, plays(last.plays, last.winner, size), position.trick.length ? "last" : "now"));
+    }
+    byId("trick").replaceChildren(...parts);
+  }
+
+  function drawHand(position, hand, seat) {
+    const sight = data.sights[position.sight];
+    const shown = sees(sight, seat);
+    let suit = null;
+    const cards = hand.dealt[seat].map((id, k) => {
+      const held = position.held[seat][k] === "1";
+      if (!shown) return held ? make("span", "card back") : null;
+      const gap = suit !== null && data.cards[id].suit !== suit ? "gap" : "";
+      suit = data.cards[id].suit;
+      return card(id, `${gap} ${held ? "" : "gone"}`);
+    });
+    const box = make("div", "cards", ...cards);
+    box.style.setProperty("--held", Math.max(1, hand.size));
+    return box;
+  }
+
+  function drawSeats(position, hand) {
+    const sight = data.sights[position.sight];
+    const head = make("div", "row head", make("span", "who", ""), ...["bid", "taken", "needs", "points"].map((word) => make("span", "", word)), make("span", "cards", ""));
+    const over = position.player === null && hand.points !== null;
+    const rows = data.names.map((_, seat) => {
+      const bid = position.bids[seat];
+      const need = position.need[seat];
+      const hidden = bid !== null && sealed(sight, seat);
+      const figure = (name, value, classes = "") => {
+        const node = make("span", `figure ${classes}`, value);
+        node.dataset.figure = name;
+        return node;
+      };
+      const state = hidden || need === null ? "" : need === 0 ? "made" : need < 0 ? "over" : "";
+      const points = figure("points", number(position.scores[seat]));
+      if (over) points.append(make("small", "", ` ${hand.points[seat] < 0 ? "" : "+"}${number(hand.points[seat])}`));
+      const who = make("span", "who", seatName(seat), seat === hand.dealer ? make("abbr", "dealer", "D") : null);
+      const row = make("div", `row ${seat === position.player ? "acts" : ""}`, who,
+        figure("bid", hidden ? "?" : bid === null ? "–" : String(bid)),
+        figure("taken", String(position.taken[seat])),
+        figure("need", hidden || need === null ? "–" : number(need), state),
+        points, drawHand(position, hand, seat));
+      row.dataset.seat = seat;
+      if (seat === hand.dealer) who.lastChild.title = "dealer";
+      return row;
+    });
+    byId("seats").replaceChildren(head, ...rows);
+  }
+
+  // --- The decision --------------------------------------------------------------------------------------------
+
+  function drawDecision(position) {
+    const options = data.decisions[at];
+    const [title] = byId("decision").getElementsByTagName("h2");
+    const box = byId("options");
+    if (data.policy === null && data.search === null) {
+      title.textContent = "The decision";
+      const hint = "No opinions in this page. A checkpoint's probabilities and the search's estimates are added by ";
+      box.replaceChildren(make("p", "note", hint, make("code", "", "--policy NAME --search 400"), "."));
+      return;
+    }
+    title.textContent = position.player === null ? "No decision" : `${data.names[position.player]} decides`;
+    if (position.player !== null && viewer !== null && viewer !== position.player) {
+      box.replaceChildren(make("p", "note", `Hidden: it would tell ${data.names[viewer]} about this hand.`));
+    } else if (!options) {
+      box.replaceChildren(make("p", "note", position.player === null ? "Nobody has a choice here." : "There is no choice: one action is legal."));
+    } else box.replaceChildren(optionTable(options), make("p", "note", ...legend()));
+  }
+
+  function optionTable(options) {
+    const best = options.reduce((a, b) => (b.points > a.points ? b : a));
+    const asked = { probability: data.policy !== null, value: options[0].value !== null, points: data.search !== null };
+    const head = make("tr", "", make("th", "", ""), asked.probability ? make("th", "bar", "probability") : null,
+      asked.value ? make("th", "", "value") : null, asked.points ? make("th", "", "play-outs") : null,
+      asked.points ? make("th", "", "loss") : null);
+    const mistake = data.mistakes.some((one) => one.position === at);
+    const rows = options.map((one) => {
+      const row = make("tr", one.chosen ? (mistake ? "chosen mistake" : "chosen") : "", make("th", "", action(one)));
+      if (asked.probability) {
+        const bar = make("div", "fill");
+        bar.style.width = `${100 * one.probability}%`;
+        const percent = make("span", "", `${(100 * one.probability).toFixed(0)} %`);
+        row.append(make("td", "bar", make("div", "", make("div", "track", bar), percent)));
+      }
+      if (asked.value) row.append(make("td", "", signed(one.value)));
+      if (asked.points) {
+        row.append(make("td", one === best ? "best" : "", number(one.points)));
+        const error = make("small", "", ` ±${one.error.toFixed(2)}`);
+        row.append(make("td", "", ...(one === best ? ["best"] : [(best.points - one.points).toFixed(2), error])));
+      }
+      return row;
+    });
+    return make("table", "", make("thead", "", head), make("tbody", "", ...rows));
+  }
+
+  function legend() {
+    const parts = ["Marked: what was chosen."];
+    if (data.policy) parts.push(` Probability: ${data.policy.name}, at temperature ${data.policy.temperature}.`);
+    if (data.policy && Object.values(data.decisions)[0][0].value !== null) parts.push(" Value: its expected points of this hand more than the others' mean.");
+    if (data.search) parts.push(` Play-outs: mean points of the hand in ${data.search.playouts} play-outs by rule-following players over deals that fit what the seat knows. Loss: to the best, ± standard error.`);
+    return parts;
+  }
+
+  function drawMistakes() {
+    const section = byId("mistakes");
+    byId("to-mistake").hidden = section.hidden = data.search === null;
+    if (data.search === null) return;
+    const shown = data.mistakes.filter((one) => viewer === null || viewer === one.seat);
+    const [note] = section.getElementsByTagName("p");
+    note.textContent = shown.length
+      ? "Decisions that lose at least half a point, and three standard errors, by the play-outs; the largest first."
+      : "No decision loses half a point and three standard errors by the play-outs.";
+    const [list] = section.getElementsByTagName("ol");
+    list.replaceChildren(...shown.map((one) => {
+      const button = make("button", "", make("b", "", `−${one.loss.toFixed(1)}`), make("span", "where", one.where),
+        seatName(one.seat), make("span", "what", action(one.chosen), make("span", "than", "not"), action(one.best)));
+      button.title = `loses ${one.loss.toFixed(2)} ± ${one.error.toFixed(2)} points`;
+      button.onclick = () => { go(one.position); byId("table").scrollIntoView({ block: "nearest" }); };
+      const item = make("li", "", button);
+      item.dataset.position = one.position;
+      return item;
+    }));
+  }
+
+  function drawMarks() {
+    const left = (position) => `${(100 * position) / Math.max(1, data.positions.length - 1)}%`;
+    const mark = (position, classes) => {
+      const node = make("span", classes);
+      node.style.left = left(position);
+      return node;
+    };
+    const shown = data.mistakes.filter((one) => viewer === null || viewer === one.seat);
+    byId("marks").replaceChildren(...data.hands.map((hand) => mark(hand.start, "hand")),
+      ...shown.map((one) => mark(one.position, "mistake")));
+  }
+
+  // --- Scores --------------------------------------------------------------------------------------------------
+
+  const HEIGHT = 230, LEFT = 38, RIGHT = 124, TOP = 12, BOTTOM = 24;
+  let width = 640;
+  const done = () => data.hands.filter((hand) => hand.totals !== null);
+  const across = (hand) => LEFT + ((width - LEFT - RIGHT) * hand) / Math.max(1, data.hands.length);
+
+  function drawChart() {
+    width = Math.max(300, byId("chart").clientWidth);
+    const totals = [data.names.map(() => 0), ...done().map((hand) => hand.totals)];
+    const low = Math.min(0, ...totals.flat()), high = Math.max(1, ...totals.flat());
+    const down = (value) => TOP + ((HEIGHT - TOP - BOTTOM) * (high - value)) / (high - low);
+    const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
+    const picture = svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": "scores after each hand" });
+    for (let value = Math.ceil(low / step) * step; value <= high; value += step) {
+      picture.append(svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: down(value), y2: down(value) }));
+      picture.append(svg("text", { class: "tick", x: LEFT - 6, y: down(value) + 4, "text-anchor": "end" }, number(value)));
+    }
+    const every = Math.ceil((22 * data.hands.length) / (width - LEFT - RIGHT));
+    data.hands.forEach((hand, k) => {
+      if (k % every === 0) picture.append(svg("text", { class: "tick", x: across(k + 1), y: HEIGHT - 6, "text-anchor": "middle" }, hand.size));
+    });
+    picture.append(svg("text", { class: "tick", x: width - RIGHT + 12, y: HEIGHT - 6 }, "cards in the hand"));
+    picture.append(svg("line", { id: "cursor", y1: TOP, y2: HEIGHT - BOTTOM }));
+    const labels = data.names.map((name, seat) => {
+      const points = totals.map((row, k) => `${across(k)},${down(row[seat])}`);
+      picture.append(svg("polyline", { class: `line s${seat}`, points: points.join(" ") }));
+      return { name, seat, y: down(totals[totals.length - 1][seat]) + 4, total: totals[totals.length - 1][seat] };
+    }).sort((a, b) => a.y - b.y);
+    labels.forEach((label, k) => { if (k) label.y = Math.max(label.y, labels[k - 1].y + 14); });
+    const sunk = Math.max(0, labels[labels.length - 1].y - (HEIGHT - BOTTOM + 4));
+    labels.forEach((label) => {
+      const name = label.name.length > 12 ? label.name.slice(0, 11) + "…" : label.name;
+      picture.append(svg("text", { class: `label s${label.seat}`, x: across(totals.length - 1) + 8, y: label.y - sunk }, `${name} ${number(label.total)}`));
+    });
+    picture.onclick = (event) => {
+      const box = picture.getBoundingClientRect();
+      const x = ((event.clientX - box.left) / box.width) * width;
+      const hand = Math.round(((x - LEFT) / (width - LEFT - RIGHT)) * data.hands.length) - 1;
+      go(data.hands[Math.min(Math.max(hand, 0), data.hands.length - 1)].end);
+    };
+    byId("chart").replaceChildren(picture);
+  }
+
+  function drawCursor(position, hand) {
+    const part = (at - hand.start) / Math.max(1, hand.end - hand.start);
+    const x = across(position.hand + part);
+    byId("cursor").setAttribute("x1", x);
+    byId("cursor").setAttribute("x2", x);
+    for (const row of byId("sheet").querySelectorAll("tbody tr")) row.classList.toggle("here", Number(row.dataset.hand) === position.hand);
+  }
+
+  function drawSheet() {
+    const head = make("tr", "", make("th", "", ""), make("th", "", "cards"), make("th", "", "trump"), ...data.names.map((_, seat) => make("th", "", seatName(seat))));
+    const rows = data.hands.map((hand, k) => {
+      const cells = data.names.map((_, seat) => {
+        const bid = hand.bids[seat];
+        const made = hand.points !== null && bid === hand.taken[seat];
+        const points = hand.points === null ? "" : number(hand.points[seat]);
+        const classes = hand.points === null ? "" : made ? "made" : "missed";
+        return make("td", classes, make("span", "", `${bid === null ? "–" : bid} / ${hand.taken[seat]}`), make("b", "", points), seat === hand.dealer ? make("abbr", "dealer", "D") : null);
+      });
+      const row = make("tr", "", make("th", "", String(hand.number)), make("td", "", String(hand.size)),
+        make("td", "", hand.trump === null ? "–" : make("i", hand.trump === "♥" || hand.trump === "♦" ? "red" : "", hand.trump)), ...cells);
+      row.dataset.hand = k;
+      row.onclick = () => go(hand.start);
+      return row;
+    });
+    const last = done()[done().length - 1];
+    const totals = make("tr", "totals", make("th", "", "total"), make("td", ""), make("td", ""),
+      ...data.names.map((_, seat) => make("td", "", make("b", "", number(last ? last.totals[seat] : 0)))));
+    const [table] = byId("sheet").getElementsByTagName("table");
+    const caption = make("caption", "", "bid / taken and points; D: the dealer. A row leads to its hand.");
+    table.replaceChildren(caption, make("thead", "", head), make("tbody", "", ...rows), make("tfoot", "", totals));
+  }
+
+  // --- Going about ---------------------------------------------------------------------------------------------
+
+  function go(position) {
+    at = Math.min(Math.max(position, 0), data.positions.length - 1);
+    const one = data.positions[at], hand = data.hands[one.hand];
+    drawHeadline(one, hand);
+    drawTrick(one, hand);
+    drawSeats(one, hand);
+    drawDecision(one);
+    drawCursor(one, hand);
+    byId("slider").value = at;
+    byId("count").textContent = `${at + 1} of ${data.positions.length}`;
+    history.replaceState(null, "", `#${at}${viewer === null ? "" : `/${viewer}`}`);
+  }
+
+  function moved(how) {
+    const hand = data.hands[data.positions[at].hand], next = data.hands[data.positions[at].hand + 1];
+    const before = data.hands[data.positions[at].hand - (at === hand.start ? 1 : 0)];
+    const shown = data.mistakes.filter((one) => viewer === null || viewer === one.seat).map((one) => one.position);
+    return {
+      first: 0, last: data.positions.length - 1, back: at - 1, on: at + 1,
+      "hand-back": before ? before.start : 0, "hand-on": next ? next.start : data.positions.length - 1,
+      mistake: shown.length ? Math.min(...(shown.some((one) => one > at) ? shown.filter((one) => one > at) : shown)) : at,
+    }[how];
+  }
+
+  const KEYS = {
+    ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", PageUp: "hand-back", PageDown: "hand-on", m: "mistake",
+  };
+
+  function lookAs(seat) {
+    viewer = seat;
+    byId("viewer").value = seat === null ? "" : String(seat);
+    drawMistakes();
+    drawMarks();
+  }
+
+  function fromAddress() {
+    const [position, seat] = location.hash.slice(1).split("/");
+    lookAs(/^\d+$/.test(seat) && Number(seat) < data.names.length ? Number(seat) : null);
+    go(position === "end" ? data.positions.length - 1 : Number(position) || 0);
+  }
+
+  function start() {
+    byId("title").textContent = data.title;
+    const [rules, ...more] = data.rules.split("\n");
+    byId("rules").textContent = rules;
+    byId("more-rules").textContent = more.join("\n");
+    const everybody = make("option", "", "everybody");
+    everybody.value = "";
+    byId("viewer").append(everybody, ...data.names.map((name, seat) => {
+      const option = make("option", "", name);
+      option.value = String(seat);
+      return option;
+    }));
+    byId("viewer").onchange = (event) => { lookAs(event.target.value === "" ? null : Number(event.target.value)); go(at); };
+    byId("slider").max = data.positions.length - 1;
+    byId("slider").oninput = (event) => go(Number(event.target.value));
+    for (const button of byId("buttons").querySelectorAll("button")) button.onclick = () => go(moved(button.dataset.go));
+    document.onkeydown = (event) => {
+      const how = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+      if (!how || event.ctrlKey || event.altKey || event.metaKey || event.target.id === "viewer") return;
+      event.preventDefault();
+      go(moved(how));
+    };
+    window.onhashchange = fromAddress;
+    window.onresize = () => { drawChart(); go(at); };
+    page.hidden = false;
+    drawChart();
+    drawSheet();
+    fromAddress();
+  }
+
+  try {
+    const text = byId("data").textContent;
+    if (crc32(text) !== byId("data").dataset.checksum) throw new Error("its data is not what it was made with");
+    data = JSON.parse(text);
+    start();
+    notice.hidden = true;
+  } catch (error) {
+    page.hidden = true;
+    notice.hidden = false;
+    notice.replaceChildren(`This page is damaged: ${error.message}. Make it again with `, make("code", "", "python -m ohhell_env.view RECORD"), ".");
+  }
+})();
