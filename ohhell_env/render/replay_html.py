@@ -38,7 +38,7 @@ def replay_page(replay: Replay, title: str, names: Sequence[str] | None = None, 
         ValueError: if there is not one name for each seat.
     """
     data = replay_data(replay, title, names, review or Review())
-    # Escaped, so that no text in it can end the element that holds it; ASCII, so that its sum is that of its characters.
+    # Escaped, so that no text can end the element that holds it; ASCII, so that bytes and characters are the same.
     text = json.dumps(data, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -141,6 +141,7 @@ def _hand(dealt: Game, last: Game, start: int, end: int) -> dict[str, Any]:
         "trump": _trump(last),
         "bids": last.bids,
         "taken": last.taken,
+        "made": [bid == taken for bid, taken in zip(last.bids, last.taken, strict=True)],
         "points": last.points if over else None,
         "totals": last.scores if over else None,
     }
@@ -189,8 +190,11 @@ def _where(game: Game) -> str:
     return f"Hand {game.hand_number}{trick}"
 
 
-def _trump(game: Game) -> str | None:
-    return None if game.trump is None else SUIT_SYMBOLS[game.trump]
+def _trump(game: Game) -> dict[str, Any] | None:
+    if game.trump is None:
+        return None
+    suit = SUIT_SYMBOLS[game.trump]
+    return {"suit": suit, "red": suit in RED_SUITS}
 
 
 def _card(card: int) -> dict[str, Any]:

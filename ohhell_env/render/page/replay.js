@@ -56,7 +56,7 @@
       make("b", "", `Hand ${hand.number} of ${hand.of}`), ` · ${hand.size} card${hand.size === 1 ? "" : "s"}`,
       position.bid_sum === null ? "" : ` · ${position.bid_sum} bid`,
     );
-    const trump = position.trump === null ? "no trump" : `trump ${position.trump}`;
+    const trump = position.trump === null ? "no trump" : `trump ${position.trump.suit}`;
     byId("trump").replaceChildren(trump, ...(hand.turned === null ? [] : [" turned up ", card(hand.turned, "small")]));
     const move = position.move;
     const status = byId("status");
@@ -274,7 +274,11 @@
     const x = across(position.hand + part);
     byId("cursor").setAttribute("x1", x);
     byId("cursor").setAttribute("x2", x);
-    for (const row of byId("sheet").querySelectorAll("tbody tr")) row.classList.toggle("here", Number(row.dataset.hand) === position.hand);
+    for (const row of byId("sheet").querySelectorAll("tbody tr")) {
+      const behind = position.hand - Number(row.dataset.hand);
+      row.classList.toggle("here", behind === 0);
+      row.classList.toggle("veiled", viewer !== null && (behind < 0 || (behind === 0 && at < hand.end)));
+    }
   }
 
   function drawSheet() {
@@ -282,13 +286,12 @@
     const rows = data.hands.map((hand, k) => {
       const cells = data.names.map((_, seat) => {
         const bid = hand.bids[seat];
-        const made = hand.points !== null && bid === hand.taken[seat];
         const points = hand.points === null ? "" : number(hand.points[seat]);
-        const classes = hand.points === null ? "" : made ? "made" : "missed";
+        const classes = hand.points === null ? "" : hand.made[seat] ? "made" : "missed";
         return make("td", classes, make("span", "", `${bid === null ? "–" : bid} / ${hand.taken[seat]}`), make("b", "", points), seat === hand.dealer ? make("abbr", "dealer", "D") : null);
       });
       const row = make("tr", "", make("th", "", String(hand.number)), make("td", "", String(hand.size)),
-        make("td", "", hand.trump === null ? "–" : make("i", hand.trump === "♥" || hand.trump === "♦" ? "red" : "", hand.trump)), ...cells);
+        make("td", "", hand.trump === null ? "–" : make("i", hand.trump.red ? "red" : "", hand.trump.suit)), ...cells);
       row.dataset.hand = k;
       row.onclick = () => go(hand.start);
       return row;

@@ -1,0 +1,373 @@
+"""A record played again is the match; its page shows the match's own figures, hides what a seat may not see, and tells
+when it is damaged. What a browser makes of the page is looked at in a headless Chromium, where there is one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from aec_play import SHORT, legal, over, play, record_of, started
+from browser import CHROMIUM, Browser
+
+from ohhell_env import Rules, view
+from ohhell_env.bots.policy import load_policy
+from ohhell_env.cards import card_symbol, parse_cards
+from ohhell_env.game import Game, action_text
+from ohhell_env.notation import save_record
+from ohhell_env.render.replay_html import replay_data, replay_page
+from ohhell_env.replay import Replay, load_replay
+from ohhell_env.review import Review, load_review, review, review_path, save_review
+from ohhell_env.state import BID
+
+SMALL = Rules(ramp=(4, 1, 3))
+NASTY = [
+    "</script><script>document.title='run'</script>",
+    "<img src=x onerror=document.title='run'>",
+    "&lt;b&gt;",
+    '"\\',
+]
+
+
+def recorded(folder: Path, rules: Rules = SMALL, decisions: int | None = None, seed: int = 7) -> Path:
+    env = started(rules, seed)
+    play(env, 3, decisions)
+    save_record(env.game, folder / "match.jsonl")
+    return folder / "match.jsonl"
+
+
+def data_of(page: str) -> dict[str, Any]:
+    found = re.search(r'type="application/json"[^>]*>(.*?)</script>', page, flags=re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+# --- The match played again ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_the_positions_are_those_that_the_match_went_through(name: str, tmp_path: Path) -> None:
+    env, rng, seen = started(SHORT[name]), np.random.default_rng(1), []
+    while not over(env):
+        game = record_of(env.unwrapped.games)
+        seen.append((game, *play(env, rng, 1)))
+    save_record(env.game, tmp_path / "match.jsonl")
+    replay = load_replay(tmp_path / "match.jsonl")
+    chosen = [position for position in range(len(replay)) if replay.chosen(position) is not None]
+    assert [(record_of(replay.games[[k]]), replay.chosen(k)) for k in chosen] == seen
+    assert len(replay) == len(seen) + env.game.num_hands, "each hand has one position more than moves: its end"
+
+
+def test_a_match_that_was_broken_off_ends_where_it_was_left(tmp_path: Path) -> None:
+    replay = load_replay(recorded(tmp_path, decisions=9))
+    assert len(replay) == 10 and replay.chosen(9) is None
+    assert replay_data(replay, "", None, Review())["hands"][0]["points"] is None
+
+
+def test_a_record_without_a_hand_is_refused(tmp_path: Path) -> None:
+    path = recorded(tmp_path)
+    path.write_text(path.read_text().splitlines()[0] + "\n")
+    with pytest.raises(ValueError, match="no hand"):
+        load_replay(path)
+
+
+# --- The page's data -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_every_figure_in_the_page_is_the_records(name: str, tmp_path: Path) -> None:
+    replay = load_replay(recorded(tmp_path, SHORT[name]))
+    data = data_of(replay_page(replay, "match"))
+    assert len(data["positions"]) == len(replay)
+    for k, position in enumerate(data["positions"]):
+        game, hand = replay.game(k), data["hands"][position["hand"]]
+        assert (hand["number"], hand["size"], hand["dealer"]) == (game.hand_number, game.hand_size, game.dealer)
+        assert position["bids"] == list(game.bids) and position["taken"] == list(game.taken)
+        assert position["need"] == [None if b is None else b - t for b, t in zip(game.bids, game.taken, strict=True)]
+        assert position["scores"] == list(game.scores) and position["player"] == game.player
+        for seat in range(game.players):
+            flags = zip(hand["dealt"][seat], position["held"][seat], strict=True)
+            assert sorted(card for card, flag in flags if flag == "1") == sorted(game.hands[seat])
+        assert [tuple(one) for one in position["trick"]] == list(game.trick)
+        tricks = [(tuple(map(tuple, one["plays"])), one["winner"]) for one in hand["tricks"][: position["tricks"]]]
+        assert tricks == list(game.tricks)
+        if position["move"]:
+            assert position["move"]["text"] == action_text(replay.actions[k])
+            assert position["move"]["seat"] == replay.game(k - 1).player
+    for hand, past in zip(data["hands"], replay.end.past_hands, strict=True):
+        assert hand["points"] == list(past.points) and hand["totals"] == list(past.scores)
+    winner = max(range(replay.rules.players), key=replay.end.win_shares.__getitem__)
+    assert f"player_{winner}" in data["positions"][-1]["status"] and "match" in data["positions"][-1]["status"]
+
+
+def test_a_seats_view_has_its_own_cards_and_no_sealed_bid(tmp_path: Path) -> None:
+    replay = load_replay(recorded(tmp_path))
+    data = replay_data(replay, "", None, Review())
+    for k, position in enumerate(data["positions"]):
+        sight, game = data["sights"][position["sight"]], replay.game(k)
+        assert sight["hands"] == [[seat] for seat in range(4)]
+        made = [seat for seat in range(4) if game.bids[seat] is not None and game.phase == BID]
+        assert sight["sealed"] == [[seat for seat in made if seat != viewer] for viewer in range(4)]
+
+
+def test_text_from_people_stays_text(tmp_path: Path) -> None:
+    page = replay_page(load_replay(recorded(tmp_path)), NASTY[0], NASTY)
+    assert page.count("<script") == 2 and "<img" not in page
+    data = data_of(page)
+    assert data["names"] == NASTY and data["title"] == NASTY[0]
+
+
+# --- Opinions ------------------------------------------------------------------------------------------------------
+
+
+def a_blunder(folder: Path) -> Path:
+    """One card each, hearts trump: player_1, who bids first, holds the ace of trumps and says it takes nothing."""
+    env = started(Rules(ramp=(1,)))
+    deck = parse_cards("AH 2C 3C 4C 5H")
+    env.reset(seed=1, options={"deals": [deck + [card for card in range(52) if card not in deck]]})
+    while not over(env):
+        env.step(legal(env)[0])
+    save_record(env.game, folder / "match.jsonl")
+    return folder / "match.jsonl"
+
+
+def test_the_search_finds_the_blunder_and_what_it_costs(tmp_path: Path) -> None:
+    replay = load_replay(a_blunder(tmp_path))
+    worst, *_ = review(replay, playouts=200).mistakes(replay)
+    assert (worst.position, worst.seat) == (0, 1)
+    assert (action_text(worst.chosen), action_text(worst.best)) == ("bid 0", "bid 1")
+    assert 10.9 <= worst.loss <= 11.1, "11 points for one bid and taken, none for zero bid, whatever the others do"
+
+
+def test_one_seed_gives_one_review(tmp_path: Path) -> None:
+    replay = load_replay(recorded(tmp_path))
+    assert review(replay, playouts=40) == review(replay, playouts=40)
+    assert review(replay, playouts=40) != review(replay, playouts=40, seed=1)
+
+
+def test_the_policys_likeliest_action_is_what_it_plays(tmp_path: Path) -> None:
+    replay = load_replay(recorded(tmp_path))
+    opinions = review(replay, policy="mix512")
+    assert list(opinions.decisions) == replay.choices
+    for position, options in opinions.decisions.items():
+        assert [one.action for one in options] == list(replay.game(position).legal_actions)
+        assert sum(one.probability or 0 for one in options) == pytest.approx(1, abs=1e-3)
+        played = load_policy("mix512").act(replay, [position])[0]
+        assert max(options, key=lambda one: one.value or -99).action == played
+        assert max(options, key=lambda one: one.probability or 0).probability == pytest.approx(
+            next(one.probability for one in options if one.action == played)
+        )
+
+
+def test_opinions_depend_only_on_what_the_seat_knows(tmp_path: Path) -> None:
+    """The same first decision with other cards in the other hands."""
+    first = []
+    for order in (1, -1):
+        env = started(SMALL)
+        mine, known = parse_cards("AH 5H 6C 2S"), parse_cards("AH 5H 6C 2S 9D")
+        rest = [card for card in range(52) if card not in known][::order]
+        deck = [card for trick in range(4) for card in (mine[trick], *rest[3 * trick : 3 * trick + 3])]
+        env.reset(seed=1, options={"deals": [[*deck, known[-1], *rest[12:]]]})
+        save_record(env.game, tmp_path / "match.jsonl")
+        first.append(review(load_replay(tmp_path / "match.jsonl"), "mix512", 40).decisions[0])
+    assert first[0] == first[1]
+
+
+def test_a_review_reads_back_and_the_command_shows_it_unasked(tmp_path: Path, capsys: Any) -> None:
+    path = recorded(tmp_path)
+    assert view.main([str(path), "--search", "40", "--keep"]) == 0
+    replay = load_replay(path)
+    kept = load_review(review_path(path), replay)
+    assert kept == review(replay, playouts=40)
+    assert view.main([str(path), "--out", str(tmp_path / "again.html")]) == 0
+    assert (tmp_path / "again.html").read_text() == (tmp_path / "match.html").read_text()
+    assert "40 play-outs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda text: text[:-20], "no review"),
+        (lambda text: "[]", "no review"),
+        (lambda text: text.replace('"version": 1', '"version": 2'), "version 1"),
+        (lambda text: text.replace('"record": "', '"record": "0'), "another record"),
+        (lambda text: text.replace('"position": 0', '"position": 99999'), "99999"),
+        (lambda text: text.replace('"bid 0"', '"bid 9"', 1), "not the legal actions"),
+        (lambda text: re.sub(r'"points": [\d.]+', '"points": NaN', text, count=1), "no number"),
+        (lambda text: text.replace('"decisions"', '"decision"'), "decisions"),
+    ],
+)
+def test_a_damaged_review_is_refused(damage: Any, reason: str, tmp_path: Path, capsys: Any) -> None:
+    path = recorded(tmp_path)
+    replay = load_replay(path)
+    save_review(review(replay, playouts=10), replay, review_path(path))
+    review_path(path).write_text(damage(review_path(path).read_text()))
+    with pytest.raises(ValueError, match=reason):
+        load_review(review_path(path), replay)
+    assert view.main([str(path)]) == 2
+    assert reason in capsys.readouterr().err and not (tmp_path / "match.html").exists()
+
+
+# --- The command ---------------------------------------------------------------------------------------------------
+
+
+def test_a_damaged_record_is_told_with_its_line_and_leaves_no_page(tmp_path: Path, capsys: Any) -> None:
+    path = recorded(tmp_path)
+    path.write_text(path.read_text().replace('"hand": 2', '"hand": 3'))
+    assert view.main([str(path)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {path}: line 3: hand is 3, but must be 2")
+    assert not (tmp_path / "match.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--names", "A,B"], "2 names for 4 seats"),
+        (["--policy", "nobody"], "there is no checkpoint 'nobody'"),
+        (["--search", "-1"], "search=-1 is not allowed"),
+        (["--out", "match.jsonl"], "is the record itself"),
+    ],
+)
+def test_what_cannot_be_done_is_told(
+    arguments: list[str], reason: str, tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(recorded(tmp_path).parent)
+    before = Path("match.jsonl").read_bytes()
+    assert view.main(["match.jsonl", *arguments]) == 2
+    assert reason in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["match.jsonl"] and Path("match.jsonl").read_bytes() == before
+    assert view.main(["other.jsonl"]) == 2 and "other.jsonl" in capsys.readouterr().err
+
+
+# --- In a browser --------------------------------------------------------------------------------------------------
+
+SHOWN = """[...document.querySelectorAll('.row[data-seat]')].map((row) => ({
+    bid: row.querySelector('[data-figure=bid]').textContent,
+    taken: row.querySelector('[data-figure=taken]').textContent,
+    need: row.querySelector('[data-figure=need]').textContent.replace('−', '-'),
+    points: row.querySelector('[data-figure=points]').firstChild.textContent.replace('−', '-'),
+    held: [...row.querySelectorAll('.card:not(.gone, .back)')].map((card) => card.title),
+    backs: row.querySelectorAll('.back').length,
+}))"""
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    one = Browser()
+    yield one
+    one.close()
+
+
+def expected(game: Game, viewer: int | None = None) -> list[dict[str, Any]]:
+    rows = []
+    for seat, bid in enumerate(game.visible_bids(viewer)):
+        shown = viewer in (None, seat)
+        symbols = [card_symbol(card).replace("T", "10") for card in sorted(game.hands[seat], reverse=True)]
+        need = "–" if not isinstance(bid, int) else f"{bid - game.taken[seat]}"
+        rows.append(
+            {
+                "bid": "–" if bid is None else "?" if bid == "hidden" else str(bid),
+                "taken": str(game.taken[seat]),
+                "need": need,
+                "points": f"{game.scores[seat]:g}",
+                "held": symbols if shown else [],
+                "backs": 0 if shown else len(symbols),
+            }
+        )
+    return rows
+
+
+def page_of(folder: Path, *arguments: str) -> tuple[Path, Replay]:
+    path = recorded(folder)
+    assert view.main([str(path), *arguments]) == 0
+    return path.with_suffix(".html"), load_replay(path)
+
+
+@needs_browser
+def test_stepping_to_the_end_shows_the_records_figures_all_the_way(browser: Browser, tmp_path: Path) -> None:
+    page, replay = page_of(tmp_path)
+    browser.open(page)
+    assert browser("document.getElementById('notice').hidden")
+    for position in range(len(replay)):
+        assert browser(SHOWN) == expected(replay.game(position)), position
+        browser.press("ArrowRight")
+    assert browser("document.getElementById('slider').value") == str(len(replay) - 1)
+    browser.press("Home")
+    assert browser(SHOWN) == expected(replay.game(0))
+    browser.press("End")
+    assert browser(SHOWN) == expected(replay.end)
+    browser.press("ArrowLeft")
+    browser("document.getElementById('slider').value = 5; document.getElementById('slider').oninput"
+            "({ target: document.getElementById('slider') })")  # fmt: skip
+    assert browser(SHOWN) == expected(replay.game(5))
+    totals = browser("[...document.querySelectorAll('#sheet tfoot td b')].map((one) => one.textContent)")
+    assert totals == [f"{score:g}" for score in replay.end.scores]
+    labels = browser("[...document.querySelectorAll('#chart .label')].map((one) => one.textContent)")
+    assert sorted(labels) == sorted(f"player_{seat} {score:g}" for seat, score in enumerate(replay.end.scores))
+
+
+@needs_browser
+def test_the_page_seen_by_one_seat_shows_what_that_seat_sees(browser: Browser, tmp_path: Path) -> None:
+    page, replay = page_of(tmp_path, "--policy", "mix512")
+    for position in (0, 2, 4, 9):
+        browser.open(page, f"#{position}/2")
+        assert browser(SHOWN) == expected(replay.game(position), viewer=2)
+        rows = browser("document.querySelectorAll('#options tbody tr').length")
+        mine = replay.game(position).player == 2 and position in replay.choices
+        assert rows == (len(replay.game(position).legal_actions) if mine else 0)
+    browser.open(page, "#1/3")
+    assert "bids, sealed" in browser("document.getElementById('status').textContent")
+
+
+@needs_browser
+def test_mistakes_are_listed_and_lead_to_their_positions(browser: Browser, tmp_path: Path) -> None:
+    path = a_blunder(tmp_path)
+    assert view.main([str(path), "--policy", "mix512", "--search", "200"]) == 0
+    browser.open(path.with_suffix(".html"), "#3")
+    browser("document.querySelector('#mistakes button').click()")
+    assert browser("location.hash") == "#0"
+    assert "bid 0" in browser("document.querySelector('#options .mistake').textContent")
+    assert "bid 1" in browser("document.querySelector('#options .best').parentNode.textContent")
+    shown = browser("[...document.querySelectorAll('#options td.bar')].map((one) => one.textContent)")
+    options = review(load_replay(path), "mix512").decisions[0]
+    assert shown == [f"{100 * (one.probability or 0):.0f} %" for one in options]
+
+
+@needs_browser
+def test_names_are_never_run(browser: Browser, tmp_path: Path) -> None:
+    replay = load_replay(recorded(tmp_path))
+    page = tmp_path / "names.html"
+    page.write_text(replay_page(replay, NASTY[1], NASTY))
+    browser.open(page)
+    assert browser("document.title") == f"Oh Hell! {NASTY[1]}"
+    assert browser("document.querySelectorAll('img').length") == 0
+    assert browser("[...document.querySelectorAll('.row[data-seat] .name')].map((one) => one.textContent)") == NASTY
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda page: re.sub(r'"taken":\[0,', '"taken":[1,', page, count=1), id="a figure changed"),
+        pytest.param(lambda page: page.replace('{"title"', '{"title', 1), id="no JSON"),
+        pytest.param(lambda page: page[: len(page) // 2], id="cut in the data"),
+        pytest.param(lambda page: page[:-2000], id="cut in the script"),
+        pytest.param(lambda page: page.replace("const byId", "const  byId", 1), id="another script"),
+    ],
+)
+def test_a_damaged_page_says_so(browser: Browser, damage: Any, tmp_path: Path) -> None:
+    page, _ = page_of(tmp_path)
+    whole = page.read_text()
+    page.write_text(damage(whole))
+    assert page.read_text() != whole
+    browser.open(page)
+    seen = browser("document.body.innerText")
+    assert "damaged" in seen and "python -m ohhell_env.view" in seen
+    assert browser("document.querySelectorAll('.row[data-seat]').length") == 0
