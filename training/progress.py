@@ -37,17 +37,10 @@ class Progress:
     def __init__(self, folder: Path, iteration: int, console: Console) -> None:
         self.console = console
         self._path = folder / "progress.csv"
-        self._rows = [row for row in self._read() if int(row["iteration"]) <= iteration]
+        self._rows = [row for row in rows_of(self._path) if int(row["iteration"]) <= iteration]
         self._board = SummaryWriter(str(folder / "tb"), purge_step=iteration + 1)
         self._lines = 0
         self._rewrite()
-
-    def _read(self) -> list[dict[str, str]]:
-        if not self._path.exists():
-            return []
-        with self._path.open(newline="") as file:
-            rows = list(csv.DictReader(file))
-        return [row for row in rows if None not in row.values()]  # a row cut short by a kill
 
     def _rewrite(self) -> None:
         self._fields = list(self._rows[0]) if self._rows else []
@@ -91,3 +84,12 @@ class Progress:
     def close(self) -> None:
         """Flush the curves."""
         self._board.close()
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """The rows of a progress.csv, the last one left out if it is torn; none where there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [row for row in rows if None not in row.values()]  # a row cut short by a kill
