@@ -90,7 +90,8 @@ def _opinions(options: argparse.Namespace, replay: Replay) -> Review:
 def _summary(opinions: Review, replay: Replay) -> str:
     asked = [f"opinions of {opinions.policy['name']}"] if opinions.policy else []
     if opinions.search:
-        asked.append(f"{len(opinions.mistakes(replay))} mistakes by {opinions.search['playouts']} play-outs a decision")
+        mistakes = len(opinions.mistakes(replay))
+        asked.append(f"{mistakes} mistake{'s' * (mistakes != 1)} by {opinions.search['playouts']} play-outs a decision")
     return ", ".join(asked) or "no opinions (--policy NAME, --search K)"
 
 

@@ -103,7 +103,7 @@
       suit = data.cards[id].suit;
       return card(id, `${gap} ${held ? "" : "gone"}`);
     });
-    const box = make("div", "cards", ...cards);
+    const box = make("div", hand.size > 14 ? "cards many" : "cards", ...cards);
     box.style.setProperty("--held", Math.max(1, hand.size));
     return box;
   }
@@ -153,7 +153,7 @@
     if (position.player !== null && viewer !== null && viewer !== position.player) {
       box.replaceChildren(make("p", "note", `Hidden: it would tell ${data.names[viewer]} about this hand.`));
     } else if (!options) {
-      box.replaceChildren(make("p", "note", position.player === null ? "Nobody has a choice here." : "There is no choice: one action is legal."));
+      box.replaceChildren(make("p", "note", position.player === null ? "The hand is over." : "There is no choice: one action is legal."));
     } else box.replaceChildren(optionTable(options), make("p", "note", ...legend()));
   }
 
