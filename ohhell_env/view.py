@@ -55,13 +55,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> None:
-    out: Path = options.out or options.record.with_suffix(".html")
-    if out.resolve() == options.record.resolve():
-        raise ValueError(f"--out {out} is the record itself; name another file")
     try:
         replay = load_replay(options.record)
     except ValueError as error:
         raise ValueError(f"{options.record}: {error}") from None
+    out: Path = options.out or options.record.with_suffix(".html")
+    if out.resolve() == options.record.resolve():
+        raise ValueError(f"--out {out} is the record itself; name another file")
     opinions = _opinions(options, replay)
     names = options.names and options.names.split(",")
     page = replay_page(replay, options.record.name, names, opinions)

@@ -242,7 +242,16 @@ def test_what_cannot_be_done_is_told(
     assert view.main(["match.jsonl", *arguments]) == 2
     assert reason in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["match.jsonl"] and Path("match.jsonl").read_bytes() == before
-    assert view.main(["other.jsonl"]) == 2 and "other.jsonl" in capsys.readouterr().err
+    for other in ("other.jsonl", "."):
+        assert view.main([other]) == 2 and f": {other}" in capsys.readouterr().err
+
+
+def test_the_page_is_opened_where_there_is_a_browser(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    path, opened = recorded(tmp_path), []
+    monkeypatch.setattr(view.webbrowser, "open", lambda address: opened.append(address) or len(opened) == 1)
+    assert view.main([str(path), "--open"]) == 0
+    assert opened == [(tmp_path / "match.html").as_uri()]
+    assert view.main([str(path), "--open"]) == 2 and "no browser" in capsys.readouterr().err
 
 
 # --- In a browser --------------------------------------------------------------------------------------------------
