@@ -113,12 +113,20 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         rules: the table's rules.
         games: array of one `state.GAME` record; bots read it.
         tables: array of one `state.TABLE` record.
+        viewer: the seat whose view `render` shows, and nothing that this seat may not know; None shows everything.
     """
 
-    metadata = {"name": "ohhell_v0", "render_modes": ["human", "ansi"], "is_parallelizable": False, "render_fps": 2}
+    metadata = {
+        "name": "ohhell_v0",
+        "render_modes": ["human", "ansi", "rgb_array"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
 
     _ready = False  # whether reset() was called
     _actor: str | None = None  # the agent whose mask and observation are at hand
+    _drawing: Any = None  # the painter or window, once something was drawn
+    viewer: int | None = None
 
     def __init__(
         self,
@@ -162,6 +170,9 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         if name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents"):
             raise AttributeError(f"{name} cannot be accessed before reset")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_drawing": None}
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(own_arrays(attributes))
@@ -294,8 +305,14 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         observation[LAYOUT["table"].start] = self.tables["sealed"][0]
         return state
 
-    def render(self) -> str | None:
-        """The whole table as text: returned in mode "ansi", printed in mode "human"."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """The table as ``viewer`` sees it: text in mode "ansi", a picture in mode "rgb_array" ((H, W, 3) uint8).
+
+        Mode "human" shows it in a window, and renders by itself at every reset and step.
+
+        Raises:
+            ModuleNotFoundError: for a picture or a window without pygame, which the extra ``render`` installs.
+        """
         if not self._ready:
             EnvLogger.error_render_before_reset()
         if self.render_mode is None:
@@ -305,16 +322,33 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             )
             return None
         game = self.game
-        text = game.text()
-        if game.past_hands and not any(bid is not None for bid in game.bids):
-            text = f"{game.past_hands[-1].text()}\n\n{text}"
         if self.render_mode == "ansi":
+            text = game.text(self.viewer)
+            if game.past_hands and not any(bid is not None for bid in game.bids):
+                text = f"{game.past_hands[-1].text(self.viewer)}\n\n{text}"
             return text
-        print(text, end="\n\n")
+        from ohhell_env.render.scene import scene_of
+
+        scene = scene_of(game, self.viewer)
+        if self.render_mode == "rgb_array":
+            from ohhell_env.render.table import TablePainter
+
+            self._drawing = self._drawing or TablePainter()
+            frame: NDArray[np.uint8] = self._drawing.frame(scene)
+            return frame
+        from ohhell_env.render.window import TableWindow
+
+        self._drawing = self._drawing or TableWindow(fps=self.metadata["render_fps"])
+        if self._paid and not self.terminations[self.possible_agents[0]]:  # first the hand that is just over
+            self._drawing.show(scene_of(game.past_hands[-1], self.viewer))
+        self._drawing.show(scene)
         return None
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Close the window, if one is open."""
+        if self._drawing is not None and self.render_mode == "human":
+            self._drawing.close()
+        self._drawing = None
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, Any, Any]:
         if not self._ready:

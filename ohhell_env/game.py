@@ -207,6 +207,11 @@ class Game:
         return tuple(((self.leader + k) % self.players, card) for k, card in enumerate(cards))
 
     @property
+    def winning(self) -> int | None:
+        """Seat that wins the current trick as it stands; None before its lead."""
+        return self._optional("winning")
+
+    @property
     def tricks(self) -> tuple[Trick, ...]:
         """Finished tricks of this hand, oldest first."""
         tricks, leader = [], (self.dealer + 1) % self.players

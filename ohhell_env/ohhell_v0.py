@@ -52,7 +52,8 @@ the end, else 0.
 
 - `rules`: an `ohhell_env.Rules`, or the name of a preset; `players` is short for the default rules with so many
   players.
-- `render_mode`: `"ansi"`: `render()` returns the table as text; `"human"`: every step prints it.
+- `render_mode`: `"ansi"`: `render()` returns the table as text; `"rgb_array"`: as a picture, (800, 1280, 3) uint8;
+  `"human"`: every step shows it in a window. `env.viewer = seat` shows what that seat may see, None (default) all.
 - `illegal_reward`: an illegal action ends the match for everybody, with a warning and this reward for whoever made
   it. `raw_env` takes the same arguments but this one: there an illegal action raises `ValueError` and changes
   nothing.

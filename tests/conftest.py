@@ -12,6 +12,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     sources = b"".join(file.read_bytes() for file in sorted((ROOT / "ohhell_env").rglob("*.py")))
     os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".numba_cache" / f"pytest-{hashlib.sha256(sources).hexdigest()[:16]}")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["SDL_VIDEODRIVER"] = "dummy"  # windows open on no screen
 
 from hypothesis import settings  # noqa: E402
 

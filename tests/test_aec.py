@@ -48,9 +48,8 @@ def test_pettingzoos_seed_test_finds_nothing(rules: Rules) -> None:
     seed_test(lambda: ohhell_v0.env(rules), num_cycles=200)
 
 
-def test_pettingzoos_render_test_finds_nothing(rules: Rules, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pettingzoos_render_test_finds_nothing(rules: Rules) -> None:
     render_test(lambda render_mode: ohhell_v0.env(rules, render_mode=render_mode))
-    assert "player_0" in capsys.readouterr().out
 
 
 # --- Conventions -------------------------------------------------------------------------------------------------
@@ -59,7 +58,7 @@ def test_pettingzoos_render_test_finds_nothing(rules: Rules, capsys: pytest.Capt
 def test_the_metadata_are_what_pettingzoo_expects() -> None:
     assert ohhell_v0.env().metadata == {
         "name": "ohhell_v0",
-        "render_modes": ["human", "ansi"],
+        "render_modes": ["human", "ansi", "rgb_array"],
         "is_parallelizable": False,
         "render_fps": 2,
     }
@@ -177,7 +176,7 @@ def test_the_default_table_has_many_names(arguments: dict[str, Any]) -> None:
         ({"rules": "whist"}, r"rules 'whist' are not known; use one of oh_hell"),
         ({"players": 8}, r"players=8 is not allowed; use a whole number from 3 to 7"),
         ({"rules": Rules(players=5), "players": 4}, r"players=4 contradicts rules.players=5"),
-        ({"render_mode": "rgb_array"}, r"render_mode='rgb_array' is not known; use one of \['human', 'ansi'\]"),
+        ({"render_mode": "ascii"}, r"render_mode='ascii' is not known; use one of \['human', 'ansi', 'rgb_array'\]"),
         ({"reward": "money"}, r"reward='money' is not known; use one of 'points', 'zero_sum', 'win'"),
     ],
 )

@@ -1,0 +1,64 @@
+"""A window that shows tables: opened at the first scene, paced, closed by whoever looks at it."""
+
+from __future__ import annotations
+
+import time
+
+from ohhell_env.render.paint import pygame
+from ohhell_env.render.scene import Scene
+from ohhell_env.render.table import WIDTH, TablePainter
+
+
+class TableWindow:
+    """Shows one scene after another.
+
+    Args:
+        fps: scenes a second; `show` waits for the next one's time, except on SDL's dummy screen, where nobody looks.
+        width: of the window, in pixels.
+        title: what its frame says.
+    """
+
+    def __init__(self, fps: float = 2, width: int = WIDTH, title: str = "Oh Hell!") -> None:
+        self.fps = fps
+        self.title = title
+        self.closed = False
+        self._painter = TablePainter(width)
+        self._screen: pygame.Surface | None = None
+
+    def show(self, scene: Scene) -> list[pygame.event.Event]:
+        """Draw a scene and wait until the next one is due.
+
+        Returns:
+            What was pressed meanwhile. Once the window was closed nothing is drawn any more.
+        """
+        if self.closed:
+            return []
+        if self._screen is None:
+            pygame.display.init()
+            pygame.display.set_caption(self.title)
+            self._screen = pygame.display.set_mode(self._painter.size)
+        self._screen.blit(self._painter.draw(scene), (0, 0))
+        pygame.display.flip()
+        return self.wait(1 / self.fps)
+
+    def wait(self, seconds: float) -> list[pygame.event.Event]:
+        """Keep the window alive for some seconds, or until a key is pressed or it is closed."""
+        if self.closed or self._screen is None:
+            return []
+        headless = pygame.display.get_driver() == "dummy"
+        end = time.monotonic() + (0 if headless else seconds)
+        while True:
+            events = pygame.event.get()
+            if any(event.type == pygame.QUIT for event in events):
+                self.close()
+                return events
+            if any(event.type == pygame.KEYDOWN for event in events) or time.monotonic() >= end:
+                return events
+            time.sleep(0.015)
+
+    def close(self) -> None:
+        """Close the window for good."""
+        self.closed = True
+        if self._screen is not None:
+            self._screen = None
+            pygame.display.quit()
