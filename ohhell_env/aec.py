@@ -339,7 +339,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         from ohhell_env.render.window import TableWindow
 
         self._drawing = self._drawing or TableWindow(fps=self.metadata["render_fps"])
-        if self._paid and not self.terminations[self.possible_agents[0]]:  # first the hand that is just over
+        if self._paid and game.phase != MATCH_OVER:  # first the hand that is just over
             self._drawing.show(scene_of(game.past_hands[-1], self.viewer))
         self._drawing.show(scene)
         return None
