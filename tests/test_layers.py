@@ -40,6 +40,10 @@ ORDER = [
     "review",
     "render.replay_html",
     "view",
+    "match",
+    "play_screen",
+    "play",
+    "watch",
     "benchmark",
 ]
 OUTSIDE = {"torch", "pygame", "matplotlib", "ray", "stable_baselines3", "tianshou", "torchrl", "pyspiel", "training"}

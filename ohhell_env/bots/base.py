@@ -67,12 +67,18 @@ class Bot(ABC):
 
         The games themselves are not changed. In the AEC loop use ``bot.action(env)``.
         """
+        return self.choose(*self.views(source, games))
+
+    def views(
+        self, source: Tables | Any, games: ArrayLike | None = None
+    ) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.int64]]:
+        """What `choose` gets: the views of the seats to act, the tables, and the decisions' keys."""
         holder: Tables = getattr(source, "unwrapped", source)
         every = np.arange(len(holder.games)) if games is None else np.asarray(games, dtype=np.int64)
         views = np.empty(len(every), dtype=GAME)
         keys = np.empty(len(every), dtype=np.int64)
         look(holder.games, holder.tables, every, self.seed, views, keys)
-        return self.choose(views, holder.tables, keys)
+        return views, holder.tables, keys
 
     def action(self, env: Any) -> int:
         """The action for the agent to act in an AEC environment: ``env.step(bot.action(env))``."""

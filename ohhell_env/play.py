@@ -1,0 +1,316 @@
+"""`python -m ohhell_env.play`: take a seat in the terminal, against bots or checkpoints.
+
+Everything is written to the match's record after every action, so a match that is broken off is taken up again with
+`--resume`. What is typed may also come from a pipe, a line for each question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ohhell_env.bots import Bot, make_bot
+from ohhell_env.bots.search import SearchBot
+from ohhell_env.cards import card_name, parse_card
+from ohhell_env.game import action_text
+from ohhell_env.match import Match, Seating, display_names, load_seating, save_match
+from ohhell_env.play_screen import (
+    choices_line,
+    event_text,
+    hand_line,
+    heading,
+    hint_table,
+    result_table,
+    seats_table,
+    trick_line,
+)
+from ohhell_env.render.scene import scene_of
+from ohhell_env.rules import PRESETS, preset
+from ohhell_env.state import MATCH_OVER
+
+HINT_PLAYOUTS = 2000
+HINT_TEMPERATURE = 0.05  # half a point: how much worse an option may be and still be likely in a policy's hint
+INTERRUPTED = 130  # as the shell reports a command that Ctrl-C ended
+
+HELP = """A card by its name, as in TD, 10d or 10♦, or as much of it as is clear; a bid by its number. Besides:
+  h  hint: what the search expects of each choice, and what a trained policy would do
+  t  the tricks of this hand so far
+  r  the rules of this table
+  q  stop; the match is taken up again with --resume
+  ?  this help"""
+
+
+class Stopped(Exception):
+    """The person stops; the match is on record."""
+
+
+def read_action(text: str, legal: Sequence[int]) -> int:
+    """The legal action that somebody typed: in full (``play TD``), by its last word, or by a beginning that is clear.
+
+    Raises:
+        ValueError: if it is none, or not clear which; the message says what is open.
+    """
+    typed = " ".join(text.lower().split())
+    names = {action_text(action).lower(): action for action in legal}
+    short = {name.partition(" ")[2] or name: action for name, action in names.items()}
+    try:
+        typed_card: str | None = card_name(parse_card(typed.removeprefix("play "))).lower()
+    except ValueError:
+        typed_card = None
+    for known in (names, short):
+        for word in (typed, typed_card):
+            if word is not None and word in known:
+                return known[word]
+    begun = [action for name, action in short.items() if typed and name.startswith(typed.replace("10", "t"))]
+    if len(begun) == 1:
+        return begun[0]
+    what = f"{text.strip()!r} is not open to you" if not begun else f"{text.strip()!r} is not clear"
+    raise ValueError(f"{what}; choose from: {', '.join(short)}")
+
+
+class Session:
+    """One person at a table, from the first question to the end of the match or until they stop.
+
+    Args:
+        match: the match, new or taken up.
+        seating: who plays.
+        record: where the match is written after every action.
+        console: where it is shown.
+        ask: a question's answer; raises EOFError when there are no more.
+        adviser: spec of the policy whose probabilities a hint shows; None shows the search's estimates alone.
+        pause: seconds for which each move of a bot is shown.
+    """
+
+    def __init__(
+        self,
+        match: Match,
+        seating: Seating,
+        record: Path,
+        console: Console,
+        ask: Callable[[str], str],
+        adviser: str | None = None,
+        pause: float = 0.0,
+    ) -> None:
+        if seating.person is None:
+            raise ValueError("nobody plays: the seating has no person")
+        self.match, self.seating, self.record = match, seating, record
+        self.person = seating.person
+        self.console, self.ask, self.pause = console, ask, pause
+        self.names = display_names(seating.players, self.person)
+        self.bots: list[Bot | None] = [
+            None if seat == self.person else make_bot(spec, seating.seed + seat)
+            for seat, spec in enumerate(seating.players)
+        ]
+        self.adviser = adviser
+        self.told = len(match.game.events(self.person))  # events that the person has been told
+
+    def run(self) -> None:
+        """Play to the end of the match.
+
+        Raises:
+            Stopped: when the person stops.
+        """
+        save_match(self.match, self.seating, self.record)
+        while self.match.game.phase != MATCH_OVER:
+            player = self.match.game.player
+            bot = None if player is None else self.bots[player]
+            action = self._choice() if bot is None else int(bot.act(self.match)[0])
+            ended = self.match.step(action)
+            save_match(self.match, self.seating, self.record)
+            self._tell()
+            if ended:
+                self._hand_over()
+            elif bot is not None and self.pause:
+                time.sleep(self.pause)
+        game = self.match.game
+        winners = [self.names[seat] for seat, share in enumerate(game.win_shares) if share]
+        verb = "win" if len(winners) > 1 or winners[0] == "you" else "wins"
+        self.console.print(Text(f"\n{' and '.join(winners)} {verb} with {max(game.scores):g}.", style="bold yellow"))
+
+    def _tell(self) -> None:
+        events = self.match.game.events(self.person)
+        for event in events[self.told :]:
+            line = event_text(event, self.names)
+            if line is not None:
+                self.console.print(line)
+        self.told = len(events)
+
+    def _hand_over(self) -> None:
+        game = self.match.game
+        self.console.print()
+        self.console.print(result_table(game.past_hands[-1], self.names, game.scores))
+        if game.phase != MATCH_OVER:
+            self._answer("Enter for the next hand ")
+
+    def _choice(self) -> int:
+        """Show the table and ask until the answer is a legal action."""
+        legal = self.match.game.legal_actions
+        self._show(legal)
+        while True:
+            answer = self._answer("> ").strip()
+            command = {"h": self._hint, "t": self._tricks, "r": self._rules, "?": self._help}.get(answer.lower())
+            if command is not None:
+                command()
+            elif answer.lower() in ("q", "quit"):
+                raise Stopped
+            elif answer:
+                try:
+                    return read_action(answer, legal)
+                except ValueError as error:
+                    self.console.print(Text(str(error), style="red"))
+
+    def _answer(self, question: str) -> str:
+        try:
+            return self.ask(question)
+        except EOFError:
+            raise Stopped from None
+
+    def _show(self, legal: Sequence[int]) -> None:
+        scene = scene_of(self.match.game, self.person, self.names)
+        words = [action_text(action) for action in legal]
+        cards = frozenset(word.removeprefix("play ") for word in words if word.startswith("play "))
+        self.console.print()
+        self.console.print(heading(scene))
+        self.console.print(seats_table(scene))
+        last = trick_line(scene)
+        if last is not None and scene.phase == "play":
+            self.console.print(last)
+        self.console.print(hand_line(scene, cards or None))
+        self.console.print(choices_line(scene, legal).append("   h hint, ? help", style="bright_black"))
+
+    def _help(self) -> None:
+        self.console.print(HELP, highlight=False)
+
+    def _rules(self) -> None:
+        self.console.print(self.match.rules.describe(), highlight=False)
+
+    def _tricks(self) -> None:
+        scene = scene_of(self.match.game, self.person, self.names)
+        for number, trick in enumerate(self.match.game.tricks, start=1):
+            line = Text(f"{number:>3}  ")
+            for seat, card in trick.plays:
+                style = "yellow" if seat == trick.winner else "bright_black"
+                line.append(f"{scene.seats[seat].name} {card_name(card)}  ", style=style)
+            self.console.print(line)
+        if not scene.tricks_done:
+            self.console.print("No trick is finished yet.")
+
+    def _hint(self) -> None:
+        legal = self.match.game.legal_actions
+        searched = SearchBot(self.seating.seed, HINT_PLAYOUTS).advice(self.match)
+        chances = None
+        if self.adviser is not None:
+            try:
+                chances = policy_chances(self.adviser, self.match)
+            except (ValueError, FileNotFoundError) as error:
+                self.console.print(Text(f"{self.adviser} gives no hint: {error}", style="red"))
+        name = "" if self.adviser is None else display_names([self.adviser])[0]
+        self.console.print(hint_table(legal, searched, chances, name))
+
+
+def policy_chances(adviser: str, match: Match) -> dict[int, float]:
+    """How likely a checkpoint is to choose each legal action, at `HINT_TEMPERATURE`."""
+    from ohhell_env.bots.policy import load_policy  # torch
+
+    policy = load_policy(adviser, temperature=HINT_TEMPERATURE)
+    views, tables, _ = policy.views(match)
+    chances = policy.probabilities(views, tables)[0]
+    return {action: float(chances[action]) for action in match.game.legal_actions}
+
+
+# --- The command -------------------------------------------------------------------------------------------------
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's options."""
+    command = argparse.ArgumentParser(prog="python -m ohhell_env.play", description="Play Oh Hell! in the terminal.")
+    add = command.add_argument
+    add("--rules", default="oh_hell", metavar="NAME", help=f"preset of the rules: {', '.join(PRESETS)}")
+    add("--players", type=int, metavar="N", help="seats at the table; as the preset has it by default")
+    who = "who plays the other seats: random, heuristic, search:N, checkpoints/NAME, ...; one for all, or one each"
+    add("--opponents", nargs="+", default=["heuristic"], metavar="SPEC", help=who)
+    add("--seat", type=int, default=0, help="your seat, 0 by default: the first dealer of most tables")
+    add("--seed", type=int, help="seed of the deals, for a match that can be repeated")
+    add("--record", type=Path, metavar="FILE", help="where the match is written; ohhell-DATE-TIME.jsonl by default")
+    add("--resume", type=Path, metavar="FILE", help="take up the match of this record where it was broken off")
+    add("--adviser", metavar="NAME", help="checkpoint that hints show; the first among the opponents by default")
+    add("--pause", type=float, default=0.4, help="seconds for which a bot's move is shown")
+    add("--describe", action="store_true", help="print the rules and stop")
+    return command
+
+
+def main(arguments: Sequence[str] | None = None, ask: Callable[[str], str] | None = None) -> int:
+    """The command; returns the exit status. ``ask`` answers the questions instead of the terminal."""
+    options = parser().parse_args(arguments)
+    console = Console(highlight=False)
+    try:
+        if options.describe:
+            console.print(_rules(options).describe(), soft_wrap=True)
+            return 0
+        session = _session(options, console, ask)
+    except (ValueError, OSError) as error:
+        Console(stderr=True, highlight=False).print(Text(f"error: {error}", style="red"), soft_wrap=True)
+        return 2
+    status = 0
+    try:
+        session.run()
+    except Stopped:
+        pass  # where the match stands is said below
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    over = session.match.game.phase == MATCH_OVER
+    then = f"look at it: python -m ohhell_env.view {session.record}"
+    if not over:
+        then = f"go on: python -m ohhell_env.play --resume {session.record}"
+    console.print(Text(f"\nThe match is on record in {session.record}\n{then}", style="bright_black"), soft_wrap=True)
+    return status
+
+
+def _rules(options: argparse.Namespace) -> Any:
+    return preset(options.rules, **({} if options.players is None else {"players": options.players}))
+
+
+def _session(options: argparse.Namespace, console: Console, ask: Callable[[str], str] | None) -> Session:
+    """A new match, or the one to take up."""
+    if options.resume is not None:
+        record = options.resume
+        match = Match.load(record)
+        seating = load_seating(record, match.rules.players)
+        if match.game.phase == MATCH_OVER:
+            raise ValueError(f"the match of {record} is over; look at it with: python -m ohhell_env.view {record}")
+    else:
+        rules = _rules(options)
+        if not 0 <= options.seat < rules.players:
+            raise ValueError(f"--seat {options.seat} is not a seat; seats are 0..{rules.players - 1}")
+        seating = Seating(_seat_opponents(options, rules.players), options.seat, options.seed or 0)
+        match = Match(rules, options.seed)
+        record = options.record or Path(time.strftime("ohhell-%Y%m%d-%H%M%S.jsonl"))
+        if record.exists():
+            raise ValueError(f"{record} is there already; take it up with --resume {record}, or name another --record")
+    adviser = options.adviser or next((spec for spec in seating.players if spec.startswith("checkpoints/")), None)
+    scripted = ask is not None or not sys.stdin.isatty()
+    return Session(
+        match, seating, record, console, ask or console.input, adviser, pause=0.0 if scripted else options.pause
+    )
+
+
+def _seat_opponents(options: argparse.Namespace, players: int) -> tuple[str, ...]:
+    """The specs by seat, "you" at the person's."""
+    specs = list(options.opponents)
+    if len(specs) == 1:
+        specs *= players - 1
+    if len(specs) != players - 1:
+        raise ValueError(f"--opponents names {len(specs)} players; name one for all seats, or {players - 1}")
+    specs.insert(options.seat, "you")
+    return tuple(specs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

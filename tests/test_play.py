@@ -1,0 +1,310 @@
+"""A person at the table: what is typed is understood, nothing is lost, the screen shows only what the seat may know."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from ohhell_env import Rules
+from ohhell_env.bots.search import SearchBot
+from ohhell_env.game import Game, action_text
+from ohhell_env.kernel import FIRST_BID
+from ohhell_env.match import Match, Seating, display_names, load_seating, save_match, seating_path
+from ohhell_env.notation import load_record, write_record
+from ohhell_env.play import Session, Stopped, main, policy_chances, read_action
+from ohhell_env.rules import PRESETS, preset
+from ohhell_env.state import MATCH_OVER
+
+ROOT = Path(__file__).resolve().parent.parent
+SHORT = Rules(players=3, ramp=(3, 1, 2))
+
+
+def at_table(record: Path, ask: Callable[[str], str], match: Match | None = None, person: int = 0) -> Session:
+    """A person among heuristic players, on a screen that is a text."""
+    match = match or Match(SHORT, seed=4)
+    players = ["heuristic"] * match.rules.players
+    players[person] = "you"
+    console = Console(file=io.StringIO(), width=100)
+    return Session(match, Seating(tuple(players), person, 0), record, console, ask)
+
+
+def printed(session: Session) -> str:
+    file = session.console.file
+    assert isinstance(file, io.StringIO)
+    return file.getvalue()
+
+
+def first_choice(match: Match) -> Callable[[str], str]:
+    """Answers every question with the first action that is open."""
+    return lambda question: action_text(match.game.legal_actions[0]) if question == "> " else ""
+
+
+# --- What is typed -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "card"),
+    [("TD", "TD"), ("10d", "TD"), ("10♦", "TD"), (" play td ", "TD"), ("as", "AS"), ("a", "AS"), ("10", "TD")],
+)
+def test_a_card_is_played_by_any_of_its_names(typed: str, card: str) -> None:
+    legal = [action for action in range(FIRST_BID) if action_text(action) in ("play TD", "play AS", "play 2C")]
+    assert action_text(read_action(typed, legal)) == f"play {card}"
+
+
+def test_a_bid_is_made_by_its_number() -> None:
+    legal = [FIRST_BID + bid for bid in (0, 1, 3, 10, 11)]
+    assert [read_action(typed, legal) - FIRST_BID for typed in ("0", "3", "bid 3", "1", "10")] == [0, 3, 3, 1, 10]
+
+
+@pytest.mark.parametrize("typed", ["2", "KS", "", "bid", "play", "-1", "1e9", "♦", "xyzzy"])
+def test_what_is_not_open_is_refused_with_what_is(typed: str) -> None:
+    with pytest.raises(ValueError, match="choose from: 0, 1, 3"):
+        read_action(typed, [FIRST_BID + bid for bid in (0, 1, 3)])
+
+
+def test_a_beginning_that_fits_two_cards_is_not_clear() -> None:
+    legal = [action for action in range(FIRST_BID) if action_text(action) in ("play TD", "play TC")]
+    with pytest.raises(ValueError, match="'t' is not clear; choose from: tc, td"):
+        read_action("t", legal)
+
+
+def test_a_wrong_answer_changes_nothing_and_is_asked_again(tmp_path: Path) -> None:
+    answers = iter(["99", "nonsense", "q"])
+    session = at_table(tmp_path / "match.jsonl", lambda question: next(answers))
+    with pytest.raises(Stopped):
+        session.run()
+    before = write_record(session.match.game)
+    assert "'99' is not open to you; choose from: 1, 2, 3" in printed(session)
+    assert "'nonsense' is not open to you" in printed(session)
+    assert load_record(tmp_path / "match.jsonl").bids[0] is None
+    assert write_record(load_record(tmp_path / "match.jsonl")) == before
+
+
+# --- Nothing is lost ---------------------------------------------------------------------------------------------
+
+
+def test_a_whole_match_is_played_and_on_record(tmp_path: Path) -> None:
+    match = Match(SHORT, seed=4)
+    session = at_table(tmp_path / "match.jsonl", first_choice(match), match)
+    session.run()
+    record = load_record(tmp_path / "match.jsonl")
+    assert record.phase == MATCH_OVER
+    assert record.scores == match.game.scores
+    screen = printed(session)
+    assert all(f"Hand {number} of 3 is over" in screen for number in (1, 2, 3))
+    assert " with " in screen.splitlines()[-1]
+
+
+@pytest.mark.parametrize("person", [0, 2])
+def test_a_match_broken_off_anywhere_goes_on_as_if_it_had_not_been(tmp_path: Path, person: int) -> None:
+    match = Match(SHORT, seed=4)
+    at_table(tmp_path / "whole.jsonl", first_choice(match), match, person).run()
+    whole = (tmp_path / "whole.jsonl").read_text()
+
+    def interrupted_after(match: Match, answers: int) -> Callable[[str], str]:
+        number = count()
+
+        def ask(question: str) -> str:
+            if next(number) == answers:
+                raise KeyboardInterrupt
+            return first_choice(match)(question)
+
+        return ask
+
+    for answers in (0, 1, 3, 4, 8):
+        record = tmp_path / f"after{answers}.jsonl"
+        first = Match(SHORT, seed=4)
+        with pytest.raises(KeyboardInterrupt):
+            at_table(record, interrupted_after(first, answers), first, person).run()
+        second = Match.load(record)
+        assert write_record(second.game) == write_record(first.game)
+        at_table(record, first_choice(second), second, person).run()
+        assert record.read_text() == whole
+
+
+def test_the_command_breaks_off_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = str(tmp_path / "match.jsonl")
+
+    def interrupt(question: str) -> str:
+        raise KeyboardInterrupt
+
+    new = ["--players", "5", "--opponents", "heuristic", "random", "heuristic", "random", "--seat", "1"]
+    assert main([*new, "--seed", "1", "--record", record], ask=interrupt) == 130
+    assert f"go on: python -m ohhell_env.play --resume {record}" in capsys.readouterr().out.replace("\n", " ")
+    assert load_seating(Path(record), 5).players == ("heuristic", "you", "random", "heuristic", "random")
+    assert main(["--resume", record], ask=lambda question: "q") == 0
+    assert "heuristic 2" in capsys.readouterr().out
+    assert main([*new, "--record", record], ask=interrupt) == 2
+    assert f"take it up with --resume {record}" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_what_is_typed_may_come_from_a_pipe(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ohhell_env.play", "--seed", "1", "--record", "piped.jsonl"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(
+        command, cwd=tmp_path, env=environment, input="0\n", capture_output=True, text=True, encoding="utf-8"
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert load_record(tmp_path / "piped.jsonl").bids[0] == 0
+    assert "resume piped.jsonl" in run.stdout
+
+
+@pytest.mark.parametrize("damage", ["", "{}", '{"players": ["a"], "person": 0, "seed": 0}', "[1]"])
+def test_a_match_without_its_players_is_not_taken_up(
+    tmp_path: Path, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = tmp_path / "match.jsonl"
+    save_match(Match(SHORT, seed=1), Seating(("you", "random", "random"), 0, 0), record)
+    seating_path(record).write_text(damage)
+    assert main(["--resume", str(record)]) == 2
+    assert "does not say who plays the match of match.jsonl" in capsys.readouterr().err.replace("\n", " ")
+    seating_path(record).unlink()
+    assert main(["--resume", str(record)]) == 2
+    assert "is missing" in capsys.readouterr().err
+
+
+# --- What the screen shows ---------------------------------------------------------------------------------------
+
+
+def shown(session: Session) -> str:
+    session._show(session.match.game.legal_actions)
+    session._hint()
+    return printed(session)
+
+
+def test_the_screen_and_the_hint_do_not_change_with_what_is_hidden(tmp_path: Path) -> None:
+    texts = []
+    for swapped in (False, True):
+        match = Match(Rules(players=4, ramp=(6, 5)), seed=8)
+        while match.game.player != 0:
+            match.step(match.game.legal_actions[-1])
+        if swapped:
+            record = match.games[0]
+            record["hands"][[1, 3]] = record["hands"][[3, 1]]
+            record["bids"][1], record["bids"][2] = record["bids"][2] - 1, record["bids"][1] + 1  # the same sum
+        texts.append(shown(at_table(tmp_path / "match.jsonl", str, match)))
+    assert texts[0] == texts[1]
+    assert "sealed" in texts[0]
+
+
+def test_bots_sealed_bids_are_told_without_their_number(tmp_path: Path) -> None:
+    match = Match(SHORT, seed=4)
+    session = at_table(tmp_path / "match.jsonl", first_choice(match), match)
+    session.run()
+    lines = [line for line in printed(session).splitlines() if " bids " in line and "heuristic" in line]
+    assert lines
+    assert all(line.endswith("(sealed)") for line in lines)
+
+
+def test_the_screen_shows_the_hand_sorted_and_who_needs_what(tmp_path: Path) -> None:
+    match = Match(Rules(players=4, ramp=(6, 5)), seed=8)
+    while match.game.phase == 0 or match.game.player != 0 or len(match.game.tricks) < 2:
+        match.step(match.game.legal_actions[-1])
+    screen = shown(at_table(tmp_path / "match.jsonl", str, match))
+    game = match.game
+    for seat, name in enumerate(["you", "heuristic 1", "heuristic 2", "heuristic 3"]):
+        row = next(line for line in screen.splitlines() if f" {name} " in line)
+        assert [str(game.bids[seat]), str(game.taken[seat]), str(game.bids[seat] - game.taken[seat])] == [
+            word for word in row.removeprefix("D").replace(name, "").split() if word.lstrip("-").isdigit()
+        ][:3]
+    hand = next(line for line in screen.splitlines() if line.startswith("Your hand"))
+    assert len(hand.split()) - 2 == len(game.hands[0])
+    assert "Last trick" in screen
+
+
+def test_players_have_short_names_that_differ() -> None:
+    names = display_names(["you", "checkpoints/mix512", "search:50", "checkpoints/mix512", "runs/mine/"], person=0)
+    assert names == ["you", "mix512 1", "search:50", "mix512 2", "mine"]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_rules_of_every_preset_are_told(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--rules", name, "--describe"]) == 0
+    assert capsys.readouterr().out == preset(name).describe() + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rules", "whist"], "rules 'whist' are not known"),
+        (["--seat", "4"], "--seat 4 is not a seat; seats are 0..3"),
+        (["--opponents", "random", "random"], "--opponents names 2 players; name one for all seats, or 3"),
+        (["--opponents", "nobody"], "player 'nobody' is not known"),
+        (["--resume", "none.jsonl"], "none.jsonl"),
+    ],
+)
+def test_a_bad_option_is_refused_by_name_and_nothing_is_written(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert message in capsys.readouterr().err.replace("\n", " ")
+    assert not list(tmp_path.iterdir())
+
+
+# --- Hints -------------------------------------------------------------------------------------------------------
+
+
+def positions() -> Iterator[Match]:
+    match = Match(Rules(players=4, ramp=(5,)), seed=2)
+    while match.game.phase != MATCH_OVER:
+        yield match
+        match.step(match.game.legal_actions[-1])
+
+
+def test_the_search_takes_the_action_that_it_thinks_worth_most() -> None:
+    bot = SearchBot(seed=3, playouts=100)
+    for match in positions():
+        worth = bot.advice(match)
+        assert tuple(worth) == match.game.legal_actions
+        assert worth[int(bot.act(match)[0])] == max(worth.values())
+
+
+def test_a_policys_hint_is_a_distribution_over_what_is_open() -> None:
+    pytest.importorskip("torch")
+    match = next(positions())
+    chances = policy_chances("mix512", match)
+    assert tuple(chances) == match.game.legal_actions
+    assert sum(chances.values()) == pytest.approx(1)
+
+
+def test_a_hint_names_the_adviser_and_every_choice(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    answers = iter(["h", "t", "r", "?", "q"])
+    session = at_table(tmp_path / "match.jsonl", lambda question: next(answers))
+    session.adviser = "checkpoints/mix512"
+    with pytest.raises(Stopped):
+        session.run()
+    screen = printed(session)
+    assert "mix512 would" in screen
+    assert all(f"bid {bid} " in screen for bid in (1, 2, 3))
+    assert "No trick is finished yet" in screen
+    assert "Follow suit" in screen
+
+
+def test_an_adviser_that_cannot_advise_says_why(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    answers = iter(["h", "q"])
+    session = at_table(tmp_path / "match.jsonl", lambda question: next(answers))
+    session.adviser = "checkpoints/nobody"
+    with pytest.raises(Stopped):
+        session.run()
+    assert "gives no hint: there is no checkpoint 'checkpoints/nobody'" in printed(session).replace("\n", " ")
+
+
+def test_a_view_of_a_match_is_a_game() -> None:
+    assert isinstance(Match(SHORT, seed=1).game, Game)
+    with pytest.raises(ValueError, match="allowed: bid 0"):
+        Match(SHORT, seed=1).step(0)
