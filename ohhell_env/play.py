@@ -72,7 +72,8 @@ def read_action(text: str, legal: Sequence[int]) -> int:
     if len(begun) == 1:
         return begun[0]
     what = f"{text.strip()!r} is not open to you" if not begun else f"{text.strip()!r} is not clear"
-    raise ValueError(f"{what}; choose from: {', '.join(short)}")
+    choices = ", ".join(text.partition(" ")[2] or text for text in map(action_text, legal))
+    raise ValueError(f"{what}; choose from: {choices}")
 
 
 class Session:

@@ -83,7 +83,8 @@ def trick_line(scene: Scene) -> Text | None:
     text = Text("Last trick ", style=DIM)
     for seat, name in scene.last_trick.plays:
         mark = MARK if seat == scene.last_trick.winner else DIM
-        text.append(scene.seats[seat].name + " ", style=mark).append_text(card_text(name)).append("  ")
+        text.append(scene.seats[seat].name + " ", style=mark).append_text(card_text(name))
+        text.append(" ◂  " if seat == scene.last_trick.winner else "  ", style=mark)
     return text
 
 

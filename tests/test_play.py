@@ -72,7 +72,7 @@ def test_what_is_not_open_is_refused_with_what_is(typed: str) -> None:
 
 def test_a_beginning_that_fits_two_cards_is_not_clear() -> None:
     legal = [action for action in range(FIRST_BID) if action_text(action) in ("play TD", "play TC")]
-    with pytest.raises(ValueError, match="'t' is not clear; choose from: tc, td"):
+    with pytest.raises(ValueError, match="'t' is not clear; choose from: TC, TD"):
         read_action("t", legal)
 
 
@@ -308,3 +308,21 @@ def test_a_view_of_a_match_is_a_game() -> None:
     assert isinstance(Match(SHORT, seed=1).game, Game)
     with pytest.raises(ValueError, match="allowed: bid 0"):
         Match(SHORT, seed=1).step(0)
+
+
+# --- The README --------------------------------------------------------------------------------------------------
+
+
+def readme_screen(tmp_path: Path) -> str:
+    """The screen in the README: the first trick of a match of 7 hands, with a hint."""
+    answers = iter(["3", "h", "q"])
+    match = Match(Rules(ramp=(7, 6, 5, 4, 3, 2, 1)), seed=8)
+    session = at_table(tmp_path / "match.jsonl", lambda question: next(answers), match)
+    with pytest.raises(Stopped):
+        session.run()
+    lines = [line.rstrip() for line in printed(session).splitlines()]
+    return "\n".join(lines[lines.index("  you bid 3") :]).strip("\n")
+
+
+def test_the_screen_in_the_readme_is_a_real_one(tmp_path: Path) -> None:
+    assert readme_screen(tmp_path) in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -40,7 +40,7 @@ def suit_colour(suit: int | None) -> Colour:
     return RED if suit in (1, 2) else INK
 
 
-def reduced(size: tuple[int, int], draw: Callable[[pygame.Surface, float], None]) -> pygame.Surface:
+def reduced(size: tuple[int, int], draw: Callable[[pygame.Surface, float], object]) -> pygame.Surface:
     """A surface of ``size`` drawn `SMOOTH` times larger (``draw`` gets the surface and the factor) and reduced."""
     large = pygame.Surface((size[0] * SMOOTH, size[1] * SMOOTH), pygame.SRCALPHA)
     draw(large, SMOOTH)
@@ -142,11 +142,15 @@ def font(size: int) -> pygame.font.Font:
 
 @lru_cache(maxsize=1024)
 def words(text: str, size: int, colour: Colour) -> pygame.Surface:
-    """A line of text on nothing."""
-    rendered = font(size).render(text, True, colour)
-    own = pygame.Surface(rendered.get_size(), pygame.SRCALPHA)  # premul_alpha misreads the font's own padded rows
-    own.blit(rendered, (0, 0))
-    return own.premul_alpha()
+    """A line of text on nothing, drawn large and reduced: small sizes drawn as such lose the dots of their i's."""
+    large = font(size * SMOOTH).render(text, True, colour)
+    width, height = (max(1, round(length / SMOOTH)) for length in large.get_size())
+    return reduced((width, height), lambda own, _: own.blit(large, (0, 0)))
+
+
+def text_width(text: str, size: int) -> float:
+    """Pixels that `words` takes."""
+    return font(size * SMOOTH).size(text)[0] / SMOOTH
 
 
 def write(target: pygame.Surface, text: str, size: int, colour: Colour, at: Point, anchor: float = 0.0) -> int:
@@ -163,9 +167,9 @@ def write(target: pygame.Surface, text: str, size: int, colour: Colour, at: Poin
 
 def fitted(text: str, size: int, width: float) -> str:
     """The text, its middle left out where it is wider than ``width`` pixels."""
-    if font(size).size(text)[0] <= width:
+    if text_width(text, size) <= width:
         return text
     keep = len(text) - 1
-    while keep > 1 and font(size).size(text[: keep - keep // 2] + "…" + text[len(text) - keep // 2 :])[0] > width:
+    while keep > 1 and text_width(text[: keep - keep // 2] + "…" + text[len(text) - keep // 2 :], size) > width:
         keep -= 1
     return text[: keep - keep // 2] + "…" + text[len(text) - keep // 2 :]

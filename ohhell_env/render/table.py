@@ -6,7 +6,7 @@ The drawing reads a `Scene` only, so it cannot show what the scene's viewer may 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -65,7 +65,7 @@ def spots(players: int) -> tuple[Spot, ...]:
     """The seats' places, the viewer's at the bottom and the others clockwise from there."""
     found = []
     room = 252.0 if players < 8 else 216.0
-    wide, high = (150, 92) if players < 6 else (176, 126) if players < 8 else (200, 136)
+    wide, high = (150, 92) if players < 6 else (176, 134) if players < 8 else (200, 136)
     for k in range(players):
         turn = math.pi * (0.5 + 2 * k / players)
         x, y = (math.copysign(abs(v) ** (2 / ROUND), v) for v in (math.cos(turn), math.sin(turn)))
@@ -221,16 +221,13 @@ class TablePainter:
                 self._box((card + 8, card * RATIO + 8), 9, (x - 4, y - 4), GOLD)
             self._card(name, card, (x, y), 1.0 if wins or not finished else 0.62)
         middle = (CENTRE[0], CENTRE[1] - 18)
-        if finished and trick.winner is not None:
+        if scene.phase == "match over":
+            self._write(scene.status(), 19, GOLD, middle, 0.5, room=220)
+        elif finished and trick.winner is not None:
             name = scene.seats[trick.winner].name
-            self._sign([(f"{name} {'take' if name == 'you' else 'takes'} the trick", GOLD)], middle)
+            self._write(f"{name} {'take' if name == 'you' else 'takes'} the trick", 16, GOLD, middle, 0.5, room=220)
         elif not trick.plays:
-            waits = GOLD if scene.phase == "match over" else CREAM
-            self._sign([(scene.status(), waits)], middle)
-
-    def _sign(self, lines: Sequence[tuple[str, Colour]], middle: Point) -> None:
-        for k, (text, colour) in enumerate(lines):
-            self._write(text, 17, colour, (middle[0], middle[1] + 24 * (k - (len(lines) - 1) / 2)), 0.5, room=200)
+            self._write(scene.status(), 17, CREAM, middle, 0.5, room=220)
 
     # --- The side panel ----------------------------------------------------------------------------------------------
 
