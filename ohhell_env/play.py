@@ -295,7 +295,8 @@ def _session(options: argparse.Namespace, console: Console, ask: Callable[[str],
         record = options.record or Path(time.strftime("ohhell-%Y%m%d-%H%M%S.jsonl"))
         if record.exists():
             raise ValueError(f"{record} is there already; take it up with --resume {record}, or name another --record")
-    adviser = options.adviser or next((spec for spec in seating.players if spec.startswith("checkpoints/")), None)
+    trained = (spec for spec in seating.players if spec.startswith("checkpoints/") or Path(spec).is_dir())
+    adviser = options.adviser or next(trained, None)
     scripted = ask is not None or not sys.stdin.isatty()
     return Session(
         match, seating, record, console, ask or console.input, adviser, pause=0.0 if scripted else options.pause

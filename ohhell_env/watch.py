@@ -82,10 +82,11 @@ def save_animation(shown: Iterator[Scene], path: Path, fps: float, width: int = 
     painter = TablePainter(width)
     frames: list[Any] = []
     times: list[int] = []
+    palette: Any = None
     for scene in shown:
         picture = Image.fromarray(painter.frame(scene))
-        palette = frames[0] if frames else None  # one palette: colours do not flicker from frame to frame
-        frames.append(picture.quantize(128, palette=palette, dither=Image.Dither.NONE))
+        palette = palette or _palette(picture)  # one for all: colours do not flicker from frame to frame
+        frames.append(picture.quantize(palette=palette, dither=Image.Dither.NONE))
         times.append(round(1000 / fps * (HAND_OVER_FRAMES if "over" in scene.phase else 1)))
     if not frames:
         raise ValueError("there is nothing to show: the match has no such hand or action")
@@ -93,6 +94,18 @@ def save_animation(shown: Iterator[Scene], path: Path, fps: float, width: int = 
     frames[0].save(temporary, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=False)
     os.replace(temporary, path)
     return len(frames)
+
+
+def _palette(picture: Any) -> Any:
+    """A palette of a scene's colours, and of those that later scenes will need."""
+    from ohhell_env.render.faces import NAVY, SKIN
+    from ohhell_env.render.paint import CREAM, GOLD, GREEN, INK, MUTED, RED, ROSE
+
+    needed = (GOLD, GREEN, ROSE, RED, INK, CREAM, MUTED, NAVY, SKIN)
+    sample = picture.resize((len(needed) * 64, 2 * picture.height))
+    for k, colour in enumerate(needed):
+        sample.paste(colour, (k * 64, picture.height, (k + 1) * 64, 2 * picture.height))
+    return sample.quantize(160)
 
 
 def show_window(shown: Iterator[Scene], fps: float) -> None:

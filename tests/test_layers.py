@@ -147,7 +147,8 @@ except ImportError:
 
 
 @pytest.mark.parametrize(
-    "module", ["ohhell_env", "ohhell_env.ohhell_v0", "ohhell_env.simulator", "ohhell_env.notation"]
+    "module",
+    ["ohhell_env", *(f"ohhell_env.{name}" for name in ("ohhell_v0", "simulator", "notation", "play", "watch"))],
 )
 def test_importing_loads_no_learning_and_no_drawing_library(module: str) -> None:
     code = f"import sys, {module}; print(*sorted({{name.split('.')[0] for name in sys.modules}}))"

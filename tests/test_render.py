@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 from functools import cache
@@ -287,6 +289,13 @@ def test_drawing_changes_nothing_and_draws_each_card_once() -> None:
     assert again is not first
     np.testing.assert_array_equal(again, first)
     assert (first.shape, first.dtype) == ((800, 1280, 3), np.uint8)
+
+
+def test_an_environment_that_has_drawn_can_be_copied_and_saved() -> None:
+    env = at_play(4, render_mode="rgb_array")
+    picture = env.render()
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        np.testing.assert_array_equal(twin.render(), picture)
 
 
 class OneTable(gymnasium.Env[int, int]):

@@ -57,9 +57,11 @@ def test_an_animation_has_a_frame_for_each_scene_and_lingers_where_a_hand_ends(t
     animation = image.open(tmp_path / "match.gif")
     assert (animation.n_frames, animation.size) == (len(shown), (480, 300))
     times = []
-    for number in range(animation.n_frames):
+    for number, scene in enumerate(shown):
         animation.seek(number)
         times.append(animation.info["duration"])
+        difference = np.abs(np.asarray(animation.convert("RGB")).astype(int) - TablePainter(480).frame(scene))
+        assert np.percentile(difference, 99.5) < 24, "a palette of 160 colours is near enough"
     assert times == [750 if "over" in scene.phase else 250 for scene in shown]
     with pytest.raises(ValueError, match="nothing to show"):
         save_animation(iter(()), tmp_path / "none.gif", fps=4)

@@ -8,9 +8,9 @@ from itertools import groupby
 
 from ohhell_env.cards import SUITS, card_name
 from ohhell_env.game import Game, HandDealt
-from ohhell_env.state import BID, HAND_OVER, MATCH_OVER, PLAY
+from ohhell_env.state import HAND_OVER, MATCH_OVER, PLAY
 
-PHASES = {BID: "bid", PLAY: "play", HAND_OVER: "hand over", MATCH_OVER: "match over"}
+PHASES = {PLAY: "play", HAND_OVER: "hand over", MATCH_OVER: "match over"}  # all before the play is "bid"
 SUIT_ORDER = "SHCD"  # colours alternate; trumps stand before all
 RANK_ORDER = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "J", "Q", "K", "A")
 
@@ -138,7 +138,7 @@ def scene_of(game: Game, viewer: int | None = None, names: Sequence[str] | None 
     last = tricks or (past[-1].tricks if past and not game.trick else ())
     return Scene(
         viewer=viewer,
-        phase=PHASES[game.phase],
+        phase=PHASES.get(game.phase, "bid"),
         hand_number=game.hand_number,
         num_hands=game.num_hands,
         hand_size=game.hand_size,

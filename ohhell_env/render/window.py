@@ -6,7 +6,7 @@ import time
 
 from ohhell_env.render.paint import pygame
 from ohhell_env.render.scene import Scene
-from ohhell_env.render.table import WIDTH, TablePainter
+from ohhell_env.render.table import HEIGHT, WIDTH, TablePainter
 
 
 class TableWindow:
@@ -14,15 +14,16 @@ class TableWindow:
 
     Args:
         fps: scenes a second; `show` waits for the next one's time, except on SDL's dummy screen, where nobody looks.
-        width: of the window, in pixels.
+        width: of the window, in pixels; less where the screen is smaller.
         title: what its frame says.
     """
 
     def __init__(self, fps: float = 2, width: int = WIDTH, title: str = "Oh Hell!") -> None:
         self.fps = fps
         self.title = title
+        self.width = width
         self.closed = False
-        self._painter = TablePainter(width)
+        self._painter: TablePainter | None = None
         self._screen: pygame.Surface | None = None
 
     def show(self, scene: Scene) -> list[pygame.event.Event]:
@@ -33,9 +34,10 @@ class TableWindow:
         """
         if self.closed:
             return []
-        if self._screen is None:
+        if self._screen is None or self._painter is None:
             pygame.display.init()
             pygame.display.set_caption(self.title)
+            self._painter = TablePainter(min(self.width, _room_on_screen()))
             self._screen = pygame.display.set_mode(self._painter.size)
         self._screen.blit(self._painter.draw(scene), (0, 0))
         pygame.display.flip()
@@ -45,8 +47,7 @@ class TableWindow:
         """Keep the window alive for some seconds, or until a key is pressed or it is closed."""
         if self.closed or self._screen is None:
             return []
-        headless = pygame.display.get_driver() == "dummy"
-        end = time.monotonic() + (0 if headless else seconds)
+        end = time.monotonic() + (0 if _headless() else seconds)
         while True:
             events = pygame.event.get()
             if any(event.type == pygame.QUIT for event in events):
@@ -62,3 +63,15 @@ class TableWindow:
         if self._screen is not None:
             self._screen = None
             pygame.display.quit()
+
+
+def _headless() -> bool:
+    return pygame.display.get_driver() == "dummy"
+
+
+def _room_on_screen() -> int:
+    """The widest window that fits with its frame, in pixels."""
+    if _headless():
+        return WIDTH
+    width, height = pygame.display.get_desktop_sizes()[0]
+    return max(480, min(round(0.96 * width), round(0.88 * height * WIDTH / HEIGHT)))
