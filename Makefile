@@ -20,10 +20,10 @@ CACHE = $(CACHES)/$(shell $(BIN)/python -c '$(HASH_SOURCES)')
 RUN = NUMBA_CACHE_DIR="$(CURDIR)/$(CACHE)" $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint bench clean drop-stale-caches
+.PHONY: help demo test test-long test-integrations lint bench clean drop-stale-caches
 
 help: ## Show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "  make %-11s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "  make %-17s %s\n", $$1, $$2 }'
 
 demo: $(STAMP) drop-stale-caches ## Play full four-player matches and print a table of results
 	@$(RUN) -m training.demo
@@ -33,6 +33,25 @@ test: $(STAMP) drop-stale-caches ## Run the tests, all but the long ones; PYTEST
 
 test-long: $(STAMP) drop-stale-caches ## Run the long tests, which take minutes
 	OMP_NUM_THREADS=1 $(RUN) -m pytest -m long $(PYTEST_ARGS)
+
+# Examples with other people's libraries: integrations/NAME.txt pins an environment, tests/integrations/NAME runs in it.
+INTEGRATIONS := $(patsubst integrations/%.txt,%,$(wildcard integrations/*.txt))
+.PHONY: $(INTEGRATIONS:%=test-integration-%)
+
+test-integrations: $(INTEGRATIONS:%=test-integration-%) ## Run the examples with other libraries, in environments of their own
+
+$(INTEGRATIONS:%=test-integration-%): test-integration-%: .integrations/%/.installed
+	OHHELL_INTEGRATION=$* OMP_NUM_THREADS=1 .integrations/$*/bin/python -m pytest tests/integrations/$*
+
+.integrations/%/.installed: integrations/%.txt
+	@echo "Installing integrations/$*.txt into .integrations/$*: a few minutes, this once"
+	@rm -rf .integrations/$*
+	@$(PYTHON) -m venv .integrations/$*
+	@.integrations/$*/bin/python -m pip install --quiet --no-deps -r $<
+	@.integrations/$*/bin/python -m pip install --quiet --no-deps -e .
+	@touch $@
+
+.PRECIOUS: .integrations/%/.installed
 
 lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff check .

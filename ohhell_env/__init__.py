@@ -8,11 +8,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import gymnasium
+
 _HOMES = {
     "Batch": "simulator",
     "Deck": "cards",
     "Game": "game",
     "Rules": "rules",
+    "SeatEnv": "seat",
+    "SeatVectorEnv": "seat_vector",
     "Simulator": "simulator",
     "decode": "observation",
     "observation_layout": "observation",
@@ -36,7 +40,13 @@ def __dir__() -> list[str]:
 
 
 def _register() -> None:
-    """Enter the environment in PettingZoo's registry, which 1.26 and older do not have."""
+    """Enter the environment in Gymnasium's registry and in PettingZoo's, which 1.26 and older do not have."""
+    if "OhHell-v0" not in gymnasium.registry:
+        gymnasium.register(
+            "OhHell-v0",
+            entry_point="ohhell_env.seat:SeatEnv",
+            vector_entry_point="ohhell_env.seat_vector:SeatVectorEnv",
+        )
     try:
         from pettingzoo.env_registry import registration
     except ImportError:

@@ -20,7 +20,7 @@ from pettingzoo.utils.env import AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
 from ohhell_env import kernel
-from ohhell_env.game import Game, illegal_action_text
+from ohhell_env.game import Game, action_text, illegal_action_text
 from ohhell_env.jit import Int, entry_point, jit, next_state, seed_of
 from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.limits import MAX_PLAYERS
@@ -343,6 +343,10 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             self._drawing.show(scene_of(game.past_hands[-1], self.viewer))
         self._drawing.show(scene)
         return None
+
+    def get_action_meanings(self) -> list[str]:
+        """Each action in words."""
+        return [action_text(action) for action in range(NUM_ACTIONS)]
 
     def close(self) -> None:
         """Close the window, if one is open."""

@@ -71,6 +71,7 @@ in the order dealt, as numbers or names such as `"TD"`) and the first dealer. On
 from __future__ import annotations
 
 from ohhell_env.aec import OhHellEnv
+from ohhell_env.noop import NoopEnv
 from ohhell_env.rules import Rules
 
 
@@ -97,3 +98,15 @@ def raw_env(
 ) -> OhHellEnv:
     """The environment in which an illegal action raises `ValueError` and changes nothing."""
     return OhHellEnv(rules, players=players, render_mode=render_mode, reward=reward)
+
+
+def parallel_env(
+    rules: Rules | str | None = None,
+    *,
+    players: int | None = None,
+    render_mode: str | None = None,
+    reward: str = "points",
+    illegal_reward: float | None = -1.0,
+) -> NoopEnv:
+    """The simultaneous form, with one action more, which does nothing; see `ohhell_env.noop.NoopEnv`."""
+    return NoopEnv(rules, players=players, render_mode=render_mode, reward=reward, illegal_reward=illegal_reward)
