@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -86,12 +87,13 @@ class NoopEnv(ParallelEnv[str, Any, Any]):
 
         Raises:
             ValueError: where ``illegal_reward`` is None, for an illegal action.
+            TypeError: for an action that is not a whole number.
         """
         agents = self.agents
         if not agents:
             EnvLogger.warn_step_after_terminated_truncated()
             return {}, {}, {}, {}, {}
-        chosen = {agent: int(actions.get(agent, self.noop)) for agent in agents}
+        chosen = {agent: operator.index(actions.get(agent, self.noop)) for agent in agents}
         actor = self.table.agent_selection
         mask = self.table.observe(actor)["action_mask"]
         wrong = [
