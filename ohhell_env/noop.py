@@ -20,8 +20,8 @@ class NoopEnv(ParallelEnv[str, Any, Any]):
     """`ohhell_env.ohhell_v0` as a `ParallelEnv`: one decision a step, and one action more.
 
     Actions are those of the AEC environment and, last, `noop`, which does nothing. The agent to act may take what its
-    mask allows, everybody else only `noop`; so no agent's mask is ever empty, not even at the end. Each agent's rewards
-    add up to its score.
+    mask allows, everybody else only `noop`; so no agent's mask is ever empty, not even at the end. The mask is in the
+    observation alone: TorchRL stumbles over a second one in infos. Each agent's rewards add up to its score.
 
     Attributes:
         noop: number of the action that does nothing.
@@ -142,7 +142,7 @@ class NoopEnv(ParallelEnv[str, Any, Any]):
             mask[: self.noop] = seen["action_mask"]
             mask[self.noop] = not seen["action_mask"].any()
             observations[agent] = {"observation": seen["observation"], "action_mask": mask}
-            infos[agent] = {**self.table.infos[agent], "action_mask": mask.copy()}
+            infos[agent] = {key: value for key, value in self.table.infos[agent].items() if key != "action_mask"}
         return observations, infos
 
     def _illegal_text(self, agent: str, action: int) -> str:
