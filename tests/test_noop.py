@@ -82,14 +82,12 @@ def test_after_the_end_nothing_happens_until_the_next_reset(recwarn: Any) -> Non
 
 
 @pytest.mark.parametrize("who", [["player_1"], ["player_3"], ["player_1", "player_2"]])
-def test_an_illegal_action_ends_the_match_for_everybody(
-    who: list[str], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_illegal_action_ends_the_match_for_everybody(who: list[str], caplog: pytest.LogCaptureFixture) -> None:
     env = ohhell_v0.parallel_env(THREE_HANDS, illegal_reward=-2)
     env.reset(seed=1)
     assert env.game.player == 1
     before = everything(env.table)
-    actions = {agent: env.noop for agent in env.agents} | {"player_1": 52} | dict.fromkeys(who, 0)
+    actions = dict.fromkeys(env.agents, env.noop) | {"player_1": 52} | dict.fromkeys(who, 0)
     _, rewards, terminations, truncations, _ = env.step(actions)
     assert "Illegal move made" in caplog.text
     assert rewards == {agent: -2.0 if agent in who else 0.0 for agent in env.possible_agents}

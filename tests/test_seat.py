@@ -156,7 +156,7 @@ def test_an_illegal_action_ends_the_episode_with_its_reward_and_a_warning() -> N
     env = SeatEnv(THREE_HANDS, illegal_reward=-7)
     _, info = env.reset(seed=1)
     events = env.game.events()
-    with pytest.warns(UserWarning, match="the match ends here: action 0 .*player_0 bids now, allowed: bid 0"):
+    with pytest.warns(UserWarning, match=r"the match ends here: action 0 .*player_0 bids now, allowed: bid 0"):
         _, reward, terminated, truncated, info = env.step(0)
     assert (reward, terminated, truncated, info["illegal"]) == (-7, True, False, True)
     assert env.game.events() == events, "nothing changed on the table"

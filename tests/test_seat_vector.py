@@ -74,7 +74,8 @@ def test_gymnasium_makes_it_and_knows_how_it_resets() -> None:
     observation, infos = envs.reset(seed=1)
     assert observation in envs.observation_space
     assert np.array([choose(mask, 0) for mask in infos["action_mask"]]) in envs.action_space
-    assert [name for name in infos if not name.startswith("_")] == ["action_mask", "score", "win_share", "seat", "illegal"]
+    names = ["action_mask", "score", "win_share", "seat", "illegal"]
+    assert [name for name in infos if not name.startswith("_")] == names
     assert all(infos[f"_{name}"].all() for name in infos if not name.startswith("_"))
 
 
@@ -109,7 +110,8 @@ def test_it_tells_what_gymnasiums_own_vector_form_tells() -> None:
 
 def test_an_illegal_action_ends_that_match_alone() -> None:
     envs, clean = (SeatVectorEnv(3, THREE_HANDS, opponents="random", illegal_reward=-3) for _ in range(2))
-    masks = [one.reset(seed=1)[1]["action_mask"] for one in (envs, clean)][0]
+    clean.reset(seed=1)
+    masks = envs.reset(seed=1)[1]["action_mask"]
     legal = np.array([choose(mask, 0) for mask in masks])
     wrong = np.array([legal[0], 0, legal[2]])
     observation, reward, over, truncated, infos = envs.step(wrong)
@@ -128,7 +130,7 @@ def test_without_an_illegal_reward_an_illegal_action_is_refused_and_no_match_cha
     _, infos = envs.reset(seed=1)
     actions = np.array([choose(mask, 0) for mask in infos["action_mask"]])
     games = envs.simulator.games.copy()
-    with pytest.raises(ValueError, match="game 1: action 3 .* is not legal; player_0 bids now"):
+    with pytest.raises(ValueError, match=r"game 1: action 3 .* is not legal; player_0 bids now"):
         envs.step(np.array([actions[0], 3, actions[2]]))
     for bad in ([0, 0], [0.5] * 3, actions[:2]):
         with pytest.raises(ValueError, match="actions must be 3 whole numbers"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pettingzoo.utils import BaseWrapper
+from pettingzoo.utils.wrappers import BaseWrapper
 
 from ohhell_env.adapters import missing_extra
 from ohhell_env.ohhell_v0 import raw_env
@@ -21,7 +21,7 @@ class OneMask(BaseWrapper):  # type: ignore[type-arg]
     """TorchRL takes the mask from the observation, and stumbles over a second one among other infos."""
 
     @property
-    def infos(self) -> dict[str, dict[str, Any]]:
+    def infos(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]
         return {
             agent: {key: value for key, value in info.items() if key != "action_mask"}
             for agent, info in self.env.infos.items()

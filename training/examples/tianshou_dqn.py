@@ -62,9 +62,10 @@ def main(decisions: int = 100_000, hands: int = 4000, seed: int = 1) -> Result:
     )
     everybody = MultiAgentOffPolicyAlgorithm(algorithms=[learner] * len(table.agents), env=table)
     epochs = max(1, decisions // 10_000)
+    memory = VectorReplayBuffer(20_000, len(envs))
     everybody.run_training(
         OffPolicyTrainerParams(
-            training_collector=Collector(everybody, envs, VectorReplayBuffer(20_000, len(envs)), exploration_noise=True),
+            training_collector=Collector(everybody, envs, memory, exploration_noise=True),
             max_epochs=epochs,
             epoch_num_steps=decisions // epochs,
             collection_step_num_env_steps=16 * size,
@@ -76,7 +77,7 @@ def main(decisions: int = 100_000, hands: int = 4000, seed: int = 1) -> Result:
         )
     )
     played = VectorReplayBuffer(64 * size, len(envs))
-    returns = Collector(everybody, envs, played).collect(n_episode=32, reset_before_collect=True).returns
+    returns = Collector(everybody, envs, played).collect(n_episode=32, reset_before_collect=True).returns  # (32, P)
 
     def greedy(observation: NDArray[np.int8], masks: NDArray[np.bool_]) -> NDArray[Any]:
         values = net(observation)[0].numpy()
@@ -85,8 +86,8 @@ def main(decisions: int = 100_000, hands: int = 4000, seed: int = 1) -> Result:
     with torch.no_grad():
         margin = margin_over_random(greedy, hands)
     print(margin)
-    ended = played.sample_indices(0)[played.done[played.sample_indices(0)]]
-    return Result(margin, returns[:, 0], played.info.score[ended])
+    rows = played.sample_indices(0)  # all of them
+    return Result(margin, returns[:, 0], played.info.score[rows[played.done[rows]]])
 
 
 if __name__ == "__main__":

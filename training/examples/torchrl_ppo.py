@@ -83,9 +83,7 @@ def main(decisions: int = 50_000, hands: int = 4000, seed: int = 1) -> Result:
         return_log_prob=True,
         log_prob_key=("agents", "log_prob"),
     )
-    critic = TensorDictModule(
-        Floats(network(inputs, 1)), in_keys=[OBSERVATION], out_keys=[("agents", "state_value")]
-    )
+    critic = TensorDictModule(Floats(network(inputs, 1)), in_keys=[OBSERVATION], out_keys=[("agents", "state_value")])
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, critic_coeff=0.02, normalize_advantage=True)
     ours = ("value", "advantage", "value_target", "action", "reward", "done", "terminated")
     names = {name: ("agents", "state_value" if name == "value" else name) for name in ours}

@@ -1,0 +1,258 @@
+"""TextArena's kind of environment: the game in words, for language models and people who type their moves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ohhell_env import ohhell_v0
+from ohhell_env.adapters import missing_extra
+from ohhell_env.game import (
+    BidMade,
+    BidsShown,
+    CardPlayed,
+    Game,
+    HandDealt,
+    HandScored,
+    TrickTaken,
+    illegal_action_text,
+)
+from ohhell_env.rules import Rules
+
+try:
+    import textarena as ta
+    from textarena.envs.registration import ENV_REGISTRY, register
+    from textarena.wrappers import LLMObservationWrapper
+except ImportError as error:
+    raise missing_extra(error, "textarena") from error
+
+ENV_ID = "OhHell-v0"
+
+_HOW = (
+    "Answer with one action in square brackets, as in [bid 2] or [play TD]. A card is its rank (2-9, T, J, Q, K, A) "
+    "and its suit (C, D, H, S): TD is the ten of diamonds. You may think aloud before it; nobody else reads that."
+)
+_NUMBERS = [
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+]
+_RANKS = dict(zip("23456789TJQKA", (*_NUMBERS[2:11], "jack", "queen", "king", "ace"), strict=True))
+_SUITS = {"C": ("club", "♣"), "D": ("diamond", "♦"), "H": ("heart", "♥"), "S": ("spade", "♠")}
+
+_RANK_WORD = "|".join(_RANKS.values())
+_SUIT_WORD = "|".join(word for word, _ in _SUITS.values())
+_CARD_WORDS = re.compile(rf"\b({_RANK_WORD}|10|[2-9tjqka])\s*(?:of\s+)?({_SUIT_WORD})s?\b", re.IGNORECASE)
+_CARD_SYMBOL = re.compile(r"\b(10|[2-9TJQKA])\s?([♣♦♥♠])", re.IGNORECASE)
+_CARD_SHORT = re.compile(r"\b(10|[2-9tjqka])([cdhs])\b", re.IGNORECASE)
+_CARD_SHORT_IN_PROSE = re.compile(r"\b(10|[2-9TJQKA])([CDHS])\b")  # "as" and "ad" are words, too
+_NUMBER = re.compile(rf"\b(\d+|{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
+
+
+def rules_prompt(rules: Rules) -> str:
+    """The rules of a table in words."""
+    return (
+        "Oh Hell! is a trick-taking game in which you must take exactly the tricks you bid. In each hand everybody "
+        "bids, then the cards are played in tricks, one card from each player, clockwise. In each suit the ace is the "
+        f"highest card and the deuce the lowest.\n\nThis table: {rules.describe()}"
+    )
+
+
+def parse_action(text: str, meanings: Sequence[str], bidding: bool) -> int:
+    """The action that a player's message means, forgivingly.
+
+    What stands in square brackets counts, or else the whole message. It may be an action as the table writes it, a bid
+    as a number or a word, a card as ``TD``, ``10d``, ``T♦`` or "ten of diamonds". What follows "bid" or "play" goes
+    before other numbers and cards.
+
+    Args:
+        text: the message.
+        meanings: each action in words, ``env.get_action_meanings()``.
+        bidding: whether a number is a bid.
+
+    Raises:
+        ValueError: if no action, or more than one, can be meant; the message says what to write.
+    """
+    actions = {meaning.lower(): action for action, meaning in enumerate(meanings)}
+    brackets = re.findall(r"\[([^\[\]]+)\]", text)
+    for said in reversed(brackets or [text]):
+        words = " ".join(said.lower().strip(" .!").split())
+        if words in actions:
+            return actions[words]
+    said = brackets[-1] if brackets else text
+    found = _bids(said) if bidding else _cards(said, in_prose=not brackets and len(said.split()) > 2)
+    verb = "bid" if bidding else "play"
+    named = list(dict.fromkeys(name for _, name in found))
+    after = [name for start, name in found if re.search(rf"\b{verb}\b\W*(?:the\s+)?$", said[:start].lower())]
+    if after or len(named) == 1:
+        name = after[-1] if after else named[0]
+        if f"{verb} {name.lower()}" in actions:
+            return actions[f"{verb} {name.lower()}"]
+    example = "[bid 2]" if bidding else "[play TD]"
+    what = "no action" if not named else f"more than one action ({', '.join(named)})" if len(named) > 1 else named[0]
+    raise ValueError(f"{what} could be read from your message; write one action in brackets, as in {example}.")
+
+
+def _bids(text: str) -> list[tuple[int, str]]:
+    words = ((match.start(), match[1].lower()) for match in _NUMBER.finditer(text))
+    return [(start, str(_NUMBERS.index(word) if word in _NUMBERS else int(word))) for start, word in words]
+
+
+def _cards(text: str, in_prose: bool) -> list[tuple[int, str]]:
+    """Where cards are named, and their names."""
+    ranks = {word: rank for rank, word in _RANKS.items()} | {"10": "T"}
+    suits = {word: suit for suit, words in _SUITS.items() for word in words}
+    found = {}
+    for pattern in (_CARD_WORDS, _CARD_SYMBOL, _CARD_SHORT_IN_PROSE if in_prose else _CARD_SHORT):
+        for match in pattern.finditer(text):
+            rank, suit = match[1].lower(), match[2].lower()
+            found[match.start()] = ranks.get(rank, rank.upper()) + suits.get(suit, suit.upper())
+    return sorted(found.items())
+
+
+class OhHellTextEnv(ta.Env):
+    """Oh Hell! for TextArena: observations are what a player at the table hears and sees, actions are messages.
+
+    Messages themselves are shown to nobody else, since they may tell a sealed bid or a hand. A message that names no
+    legal action is an invalid move: its player is told why and may try again, ``error_allowance`` times in a row; after
+    that the match ends, with reward -1 for the player and 0 for the others. Otherwise the rewards are each player's
+    score of the match, by the kind of ``reward``.
+
+    Args:
+        rules: the table's `Rules` or the name of a preset; without, the default rules for the number of players.
+        reward: "points", "zero_sum" or "win".
+        error_allowance: invalid moves in a row that are forgiven.
+    """
+
+    def __init__(self, rules: Rules | str | None = None, reward: str = "points", error_allowance: int = 2) -> None:
+        self.rules = rules
+        self.reward = reward
+        self.error_allowance = error_allowance
+
+    def reset(self, num_players: int | None = None, seed: int | None = None) -> None:
+        """Start a match.
+
+        Args:
+            num_players: as many as the table has seats; may be left out where ``rules`` says it.
+            seed: 0..2**63-1 makes the match repeatable: that of ``ohhell_v0.env().reset(seed=seed)``.
+        """
+        self.table = ohhell_v0.raw_env(self.rules, players=num_players, reward=self.reward)
+        self.table.reset(seed)
+        self.meanings = self.table.get_action_meanings()
+        players = self.table.rules.players
+        self._totals = [0.0] * players
+        self._told = [(0, 0)] * players  # how far each seat has been told: hand, event in it
+        # No seed: TextArena would reset Python's own random numbers, which the game does not use.
+        self.state = ta.FFAMultiPlayerState(num_players=players, error_allowance=self.error_allowance)
+        names = {seat: f"player_{seat}" for seat in range(players)}
+        self.state.reset(game_state={}, player_prompt_function=self._prompt, role_mapping=names)
+        self._next_turn()
+
+    def step(self, action: str) -> tuple[bool, dict[str, Any]]:
+        """A player's message."""
+        seat = self.state.current_player_id
+        self.state.add_observation(action, ta.ObservationType.PLAYER_ACTION, from_id=seat, to_id=seat)
+        try:
+            self._move(parse_action(action, self.meanings, self._is_bidding()))
+        except ValueError as reason:
+            if self.state.set_invalid_move(str(reason)):
+                rewards = {other: -1.0 if other == seat else 0.0 for other in range(len(self._totals))}
+                self.state.set_game_outcome(rewards, f"player_{seat} made an invalid move: {reason}")
+            self._next_turn()
+        result: tuple[bool, dict[str, Any]] = self.state.step(rotate_player=False)
+        return result
+
+    def get_board_str(self) -> str:
+        """The whole table, for onlookers."""
+        return str(self.table.game)
+
+    def _is_bidding(self) -> bool:
+        return any(self.meanings[action].startswith("bid") for action in self.table.game.legal_actions)
+
+    def _move(self, action: int) -> None:
+        game = self.table.game
+        if action not in game.legal_actions:
+            raise ValueError(illegal_action_text(game, action))
+        self.table.step(action)
+        self._totals = [total + self.table.rewards[f"player_{seat}"] for seat, total in enumerate(self._totals)]
+        if all(self.table.terminations.values()):
+            self._tell()
+            for seat, score in enumerate(self.table.game.scores):
+                self.state.game_info[seat]["score"] = score
+            self.state.set_game_outcome(dict(enumerate(self._totals)), "The match is over.")
+        else:
+            self._next_turn()
+
+    def _next_turn(self) -> None:
+        """Tell everybody what has happened, and the player to act what the table is like and what it may do."""
+        self._tell()
+        if self.state.done:
+            return
+        seat = self.table.game.player
+        if seat != self.state.current_player_id:
+            self.state.manually_set_current_player_id(seat, force=True)
+        allowed = ", ".join(f"[{self.meanings[action]}]" for action in self.table.game.legal_actions)
+        board = f"{self.table.game.text(seat)}\n\nIt is your turn. You may answer: {allowed}"
+        self.state.add_observation(board, ta.ObservationType.GAME_BOARD, to_id=seat)
+
+    def _tell(self) -> None:
+        hands = [*self.table.game.past_hands]
+        if not all(self.table.terminations.values()):
+            hands.append(Game(self.table.games[0], self.table.rules))
+        for seat, (hand, heard) in enumerate(self._told):
+            while hand < len(hands):
+                events = hands[hand].events(seat)
+                for event in events[heard:]:
+                    message = self._words(event, seat)
+                    self.state.add_observation(message, ta.ObservationType.GAME_MESSAGE, to_id=seat)
+                if hand == len(hands) - 1:
+                    heard = len(events)
+                    break
+                hand, heard = hand + 1, 0
+            self._told[seat] = (hand, heard)
+
+    def _prompt(self, player_id: int, game_state: Any) -> str:
+        rules = rules_prompt(self.table.rules)
+        return f"You are player_{player_id} in a game of Oh Hell!\n\n{rules}\n\n{_HOW}"
+
+    def _card(self, card: int) -> str:
+        return self.meanings[card].removeprefix("play ")
+
+    def _cards(self, cards: Sequence[int]) -> str:
+        return " ".join(self._card(card) for card in sorted(cards, reverse=True)) or "none"
+
+    def _words(self, event: Any, seat: int) -> str:
+        """An event as a dealer would announce it to a seat."""
+        match event:
+            case HandDealt():
+                turned = "nothing is" if event.turned is None else f"{self._card(event.turned)} is"
+                own = event.cards[seat]
+                held = "You do not see your cards." if own is None else f"Your cards: {self._cards(own)}."
+                return (
+                    f"Hand {event.hand_number}: player_{event.dealer} deals {event.hand_size} cards each; "
+                    f"{turned} turned up. {held}"
+                )
+            case BidMade():
+                return f"player_{event.seat} bids {'face down' if event.bid is None else event.bid}."
+            case BidsShown():
+                return "The bids: " + ", ".join(f"player_{who} {bid}" for who, bid in enumerate(event.bids)) + "."
+            case CardPlayed():
+                return f"player_{event.seat} plays {self._card(event.card)}."
+            case TrickTaken():
+                who: int | None = event.seat
+                return f"{'nobody' if who is None else f'player_{who}'} takes the trick."
+            case HandScored():
+                points = ", ".join(f"player_{who} {points:g}" for who, points in enumerate(event.points))
+                return f"Points of this hand: {points}."
+        # What only some tables have: the event's name and fields say it.
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(event).__name__)
+        return f"{name}: " + ", ".join(f"{field} {value}" for field, value in event._asdict().items()) + "."
+
+
+def register_env() -> None:
+    """Enter the environment in TextArena's registry: ``textarena.make("OhHell-v0")``."""
+    if ENV_ID not in ENV_REGISTRY:
+        register(ENV_ID, entry_point=OhHellTextEnv, default_wrappers=[LLMObservationWrapper])
+
+
+register_env()
