@@ -6,22 +6,38 @@
 | Import | `from ohhell_env import ohhell_v0` |
 | Actions | `Discrete(70)` |
 | Observation | `Dict(observation: Box(0, 1, (1256,), int8), action_mask: Box(0, 1, (70,), int8))` |
-| Parallel API | no: one agent moves at a time |
+| Parallel API | no: one agent moves at a time; `parallel_env` has an action for the others that does nothing |
 | Manual control | no |
+| Action meanings | `env.unwrapped.get_action_meanings()` |
 
-A trick-taking game in which you must take exactly the tricks you bid.
+A trick-taking game in which you must take exactly the tricks you bid. Everybody plays for themselves.
 
 ## Rules
 
-A match is a ramp of hands: with four players 13 cards each, then 12, down to 1, and up to 13 again. In each hand
-everybody is dealt that many cards from a pack of 52; the next card of the stock is turned up and its suit is trump
-(when the deal uses all cards there is no trump). Starting left of the dealer, the dealer last, each player bids the
-number of tricks they will take, 0 to the number of cards. Bids stay sealed until all are in, then they are open. The
-hook: the dealer may not bid the number that would make the bids add up to the number of tricks. Left of the dealer
-leads the first trick, any card. Follow suit if you can; otherwise play anything. The highest trump takes the trick,
-or else the highest card of the suit led, and its player leads the next. Aces are high. Whoever took exactly their bid
-scores 10 plus the bid; everybody else scores 0. The deal moves one seat to the left after each hand. The highest
-total wins the match; a tie is shared.
+A match is a ramp of hands: with four players 13 cards each, then 12, down to 1, and up to 13 again (with three 17, with
+five 10, with six 8, with seven 7 cards at most). `player_0` deals the first hand; the deal moves one seat to the left
+after each hand.
+
+*Deal.* Everybody is dealt the hand's number of cards from a shuffled pack of 52: clubs, diamonds, hearts and spades,
+each 2 3 4 5 6 7 8 9 T J Q K A, the ace highest. You see your own cards only. The next card of the stock is turned up
+for all to see, and its suit is trump; the rest of the stock stays hidden and out of play. When the deal uses all cards
+there is no trump.
+
+*Bids.* Each player bids the number of tricks that they will take, from 0 to the number of cards, left of the dealer
+first and clockwise, the dealer last. A bid must be met exactly: a trick too many is as bad as a trick too few. Bids
+stay sealed until all are in; then everybody sees them. *The hook:* the dealer may not bid the number that would make
+the bids add up to the number of tricks, so somebody must fail.
+
+*Play.* Left of the dealer leads the first trick with any card; the others follow clockwise with one card each. Whoever
+has a card of the suit led must play one of that suit; whoever has none may play any card, a trump or not. The highest
+trump takes the trick, or, where no trump is played, the highest card of the suit led. Who takes a trick leads the next,
+until all cards are played.
+
+*Score.* Whoever took exactly as many tricks as they bid scores 10 points plus the bid; everybody else scores 0. Points
+add up over the hands of the match. The highest total wins; a tie is shared.
+
+Other rules of the table (open bids, no hook, no trump, other scores, packs and hand sizes) are options of
+`ohhell_env.Rules`, whose `describe()` tells them in words.
 
 ## Actions
 
@@ -62,6 +78,11 @@ the end, else 0.
 in the order dealt, as numbers or names such as `"TD"`) and the first dealer. One seed always gives the same match.
 
 `env.unwrapped.game` is a read-only view of the whole table; `game.events(seat)` lists everything as that seat saw it.
+
+`parallel_env` takes the arguments of `env`. It is the same match for libraries that want an action from everybody at
+each step: there is one action more, the last, which does nothing; the agent to act may not take it, and the others may
+take no other, as their masks say (which are never empty). `illegal_reward=None` makes an illegal action raise
+`ValueError`.
 
 ## Version history
 

@@ -147,7 +147,7 @@ def test_options_give_the_deal_the_dealer_and_the_seat() -> None:
     env.reset(seed=1)
     assert env.seat == 0, "an option is for one match"
     before = env.game.deal_order
-    with pytest.raises(ValueError, match="seat=4 is not allowed; use a seat 0..3"):
+    with pytest.raises(ValueError, match=r"seat=4 is not allowed; use a seat 0\.\.3"):
         env.reset(seed=2, options={"seat": 4})
     assert env.game.deal_order == before
 

@@ -157,12 +157,8 @@ def test_cards_are_read_forgivingly(message: str, meant: str) -> None:
 @pytest.mark.parametrize("card", range(52))
 def test_every_card_is_read_in_every_spelling(card: int) -> None:
     rank, suit = MEANINGS[card].removeprefix("play ")
-    ranks = dict(
-        zip(
-            "23456789TJQKA",
-            ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace"],
-        )
-    )
+    names = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king", "ace")
+    ranks = dict(zip("23456789TJQKA", names))
     words = {"C": ("clubs", "♣"), "D": ("diamonds", "♦"), "H": ("hearts", "♥"), "S": ("spades", "♠")}[suit]
     for text in (f"{rank}{suit}", f"{rank}{suit}".lower(), f"{ranks[rank]} of {words[0]}", f"{rank}{words[1]}"):
         for message in (text, f"[{text}]", f"[play {text}]", f"I will now play {text.upper()}!"):
