@@ -71,7 +71,7 @@ def place_of(module: str) -> int | None:
 
 
 FILES = {name_of(file): file for file in sorted(PACKAGE.rglob("*.py"))}
-PLACELESS = {"", "adapters", "render"}  # __init__ files that import nothing of ours
+PLACELESS = {"", "render"}  # __init__ files that import nothing of ours
 
 
 def imports(node: ast.AST, package: str) -> Iterator[str]:
