@@ -9,13 +9,18 @@ from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import nn
-from torch.distributions import Categorical
 
 import ohhell_env  # noqa: F401 registers OhHell-v0
+from ohhell_env.adapters import missing_extra
 from training.examples.margin import FIVE_CARDS, Margin, margin_over_random
+
+try:
+    import torch
+    from torch import nn
+    from torch.distributions import Categorical
+except ImportError as error:
+    raise missing_extra(error, "train") from error
 
 ENVS, STEPS, EPOCHS, PARTS = 64, 48, 4, 6
 GAE_LAMBDA, CLIP, ENTROPY, VALUE = 0.95, 0.2, 0.01, 0.02  # gamma is 1: a match is short

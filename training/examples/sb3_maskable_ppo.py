@@ -6,7 +6,6 @@ python -m training.examples.sb3_maskable_ppo
 from __future__ import annotations
 
 import numpy as np
-import tyro
 
 from ohhell_env.adapters import missing_extra
 from ohhell_env.adapters.sb3 import SeatVecEnv
@@ -45,4 +44,6 @@ def main(decisions: int = 400_000, opponents: str = "random", hands: int = 4000,
 
 
 if __name__ == "__main__":
+    import tyro
+
     tyro.cli(main)

@@ -8,8 +8,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-import tyro
 from numpy.typing import NDArray
 
 from ohhell_env import ohhell_v0
@@ -17,6 +15,7 @@ from ohhell_env.adapters import missing_extra
 from training.examples.margin import FIVE_CARDS, Margin, margin_over_random
 
 try:
+    import torch
     from tianshou.algorithm import DQN
     from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
     from tianshou.algorithm.multiagent.marl import MultiAgentOffPolicyAlgorithm
@@ -91,4 +90,6 @@ def main(decisions: int = 100_000, hands: int = 4000, seed: int = 1) -> Result:
 
 
 if __name__ == "__main__":
+    import tyro
+
     tyro.cli(main)

@@ -8,18 +8,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
-import tyro
 from numpy.typing import NDArray
-from torch import nn
 
 from ohhell_env.adapters import missing_extra
 from ohhell_env.adapters.torchrl import torchrl_env
 from training.examples.margin import FIVE_CARDS, Margin, margin_over_random
 
 try:
+    import torch
     from tensordict import TensorDict
     from tensordict.nn import TensorDictModule
+    from torch import nn
     from torchrl.modules import MaskedCategorical, ProbabilisticActor
     from torchrl.objectives import ClipPPOLoss
     from torchrl.objectives.value import GAE
@@ -114,4 +113,6 @@ def main(decisions: int = 50_000, hands: int = 4000, seed: int = 1) -> Result:
 
 
 if __name__ == "__main__":
+    import tyro
+
     tyro.cli(main)
