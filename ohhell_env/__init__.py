@@ -18,10 +18,10 @@ _HOMES = {
     "SeatEnv": "seat",
     "SeatVectorEnv": "seat_vector",
     "Simulator": "simulator",
-    "decode": "observation",
+    "decode": "decoding",
     "observation_layout": "observation",
-    "observation_text": "observation",
-    "preset": "rules",
+    "observation_text": "decoding",
+    "preset": "presets",
 }
 __all__ = [*_HOMES, "ohhell_v0"]
 __version__ = "0.1.0"

@@ -22,13 +22,24 @@ from pettingzoo.utils.env_logger import EnvLogger
 from ohhell_env import kernel
 from ohhell_env.game import Game, action_text, illegal_action_text
 from ohhell_env.jit import Int, entry_point, jit, next_state, seed_of
-from ohhell_env.kernel import NUM_ACTIONS
-from ohhell_env.limits import MAX_PLAYERS
-from ohhell_env.observation import LAYOUT, OBSERVATION_SIZE, encode
-from ohhell_env.rules import Rules, preset
-from ohhell_env.state import GAME, HAND_OVER, MATCH_OVER, NONE, check_seed, compile_rules, own_arrays, parse_decks
+from ohhell_env.observation import encode, observation_layout, observation_size
+from ohhell_env.presets import preset
+from ohhell_env.rules import Rules
+from ohhell_env.state import (
+    HAND_OVER,
+    MATCH_OVER,
+    NONE,
+    STANDARD_FORM,
+    WIDE_FORM,
+    Form,
+    check_seed,
+    compile_rules,
+    form_of,
+    own_arrays,
+    parse_decks,
+)
 
-STATE_SIZE = MAX_PLAYERS * kernel.FIRST_BID + OBSERVATION_SIZE
+STATE_SIZE = STANDARD_FORM.players * STANDARD_FORM.kinds + observation_size(STANDARD_FORM)
 
 _HAND_OVER, _MATCH_OVER = 16, 32  # what `step_table` and `next_table_hand` return in place of a seat
 _INT8 = np.dtype(np.int8)  # np.empty takes a dtype in half the time that it takes a type
@@ -37,13 +48,13 @@ _INT8 = np.dtype(np.int8)  # np.empty takes a dtype in half the time that it tak
 @jit
 def observe_table(games: Any, tables: Any, viewer: Int, observation: Any) -> None:
     """What one seat sees."""
-    encode(games[0], tables[0], viewer, observation.reshape((1, OBSERVATION_SIZE)), 0)
+    encode(games[0], tables[0], viewer, observation.reshape((1, observation.shape[0])), 0)
 
 
 @jit
 def show_table(games: Any, tables: Any, observation: Any, mask: Any) -> Int:
     """Observation and mask of the seat to act, which is returned."""
-    kernel.write_mask(games[0], mask.reshape((1, NUM_ACTIONS)), 0)
+    kernel.write_mask(games[0], mask.reshape((1, mask.shape[0])), 0)
     observe_table(games, tables, games[0]["player"], observation)
     return np.int64(games[0]["player"])
 
@@ -92,18 +103,18 @@ def next_table_hand(
 
 
 @cache
-def compiled_next_hand() -> Callable[..., int]:
+def compiled_next_hand(form: Form) -> Callable[..., int]:
     """`next_table_hand` without the dispatcher in front."""
-    games, tables, entries = np.zeros(1, GAME), compile_rules((Rules(),)), np.zeros(1, np.int8)
+    games, tables, entries = np.zeros(1, form.game), compile_rules((Rules(),), form), np.zeros(1, np.int8)
     decks, reward = np.zeros((1, 1), np.int8), np.zeros((1, 1))
     return entry_point(next_table_hand, games, tables, decks, 0, entries, entries, reward, games)
 
 
 @cache
-def compiled_step() -> Callable[..., int]:
+def compiled_step(form: Form) -> Callable[..., int]:
     """`step_table` without the dispatcher in front."""
     entries = np.zeros(1, np.int8)
-    return entry_point(step_table, np.zeros(1, GAME), compile_rules((Rules(),)), 0, entries, entries)
+    return entry_point(step_table, np.zeros(1, form.game), compile_rules((Rules(),), form), 0, entries, entries)
 
 
 class OhHellEnv(AECEnv[str, Any, Any]):
@@ -111,9 +122,10 @@ class OhHellEnv(AECEnv[str, Any, Any]):
 
     Attributes:
         rules: the table's rules.
-        games: array of one `state.GAME` record; bots read it.
-        tables: array of one `state.TABLE` record.
         viewer: the seat whose view `render` shows, and nothing that this seat may not know; None shows everything.
+        games: array of one record, `state.GAME` or ``WIDE_GAME``; bots read it.
+        tables: array of one record, `state.TABLE` or ``WIDE_TABLE``.
+        form: which of the two the table has, and the sizes that follow from it.
     """
 
     metadata = {
@@ -150,21 +162,29 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         self.render_mode = render_mode
         self.illegal_reward = None if illegal_reward is None else float(illegal_reward)
         self._kind = kernel.reward_kind(reward)
-        self.tables = compile_rules((rules,))
-        self.games: NDArray[np.void] = np.zeros(1, dtype=GAME)
+        self.form = form_of((rules,))
+        self.tables = compile_rules((rules,), self.form)
+        self.games: NDArray[np.void] = np.zeros(1, dtype=self.form.game)
+        self._step, self._num_actions = compiled_step(self.form), self.form.num_actions
+        self._size = observation_size(self.form)
         self._reward = np.zeros((1, rules.players))
         self.possible_agents = [f"player_{seat}" for seat in range(rules.players)]
         self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._nobody = dict.fromkeys(self.possible_agents, 0.0)
-        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(self.form.num_actions) for agent in self.possible_agents}
         self.observation_spaces = {
             agent: spaces.Dict(
-                observation=spaces.Box(0, 1, (OBSERVATION_SIZE,), np.int8),
-                action_mask=spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+                observation=spaces.Box(0, 1, (self._size,), np.int8),
+                action_mask=spaces.Box(0, 1, (self.form.num_actions,), np.int8),
             )
             for agent in self.possible_agents
         }
-        self.state_space = spaces.Box(0, 1, (STATE_SIZE,), np.int8)
+        self.state_space = spaces.Box(0, 1, (self._hands_size + self._size,), np.int8)
+
+    @property
+    def _hands_size(self) -> int:
+        """Entries of `state` that say who holds what; in the wide form second copies have rows of their own."""
+        return self.form.players * self.form.kinds * (2 if self.form is WIDE_FORM else 1)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents"):
@@ -172,10 +192,11 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_drawing": None}
+        return {**self.__dict__, "_drawing": None, "_step": None}  # neither pictures nor machine code are kept
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(own_arrays(attributes))
+        self._step = compiled_step(self.form)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         return self.observation_spaces[agent]
@@ -203,19 +224,21 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         """
         options = options or {}
         decks = parse_decks(options.get("deals", ()), (self.rules,))
-        dealer = options.get("dealer", self.rules.first_dealer)
-        if isinstance(dealer, bool) or not isinstance(dealer, (int, np.integer)) or not 0 <= dealer < len(self._seat):
+        dealer = options.get("dealer", int(self.tables["first_dealer"][0]))
+        drawn = "dealer" not in options and dealer == NONE
+        whole = isinstance(dealer, (int, np.integer)) and not isinstance(dealer, bool)
+        if not drawn and not (whole and 0 <= dealer < len(self._seat)):
             raise ValueError(f"dealer={dealer!r} is not allowed; use a seat 0..{len(self._seat) - 1}")
         if seed is not None:
             seed = check_seed(seed)
         else:
             seed = int(next_seed(self.games)) if self._ready else secrets.randbits(63)
-        self.games = np.zeros(1, dtype=GAME)  # a new array: views of the match before keep showing that match
+        self.games = np.zeros(1, dtype=self.form.game)  # a new array: views of the match before keep showing that match
         self._decks = decks
         self._past: list[NDArray[np.void]] = []
         self._ready = self._updated = True
-        self._observation = np.empty(OBSERVATION_SIZE, dtype=np.int8)
-        self._mask = np.empty(NUM_ACTIONS, dtype=np.int8)
+        self._observation = np.empty(self._size, dtype=np.int8)
+        self._mask = np.empty(self._num_actions, dtype=np.int8)
         seat = start_table(self.games, self.tables, decks, seed, int(dealer), self._observation, self._mask)
         self.agents = self.possible_agents[:]
         self.rewards = self._nobody.copy()
@@ -237,10 +260,10 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             self._step_out_of_turn(action)
             return
         self._updated = True
-        observation = np.empty(OBSERVATION_SIZE, _INT8)
-        mask = np.empty(NUM_ACTIONS, _INT8)
+        observation = np.empty(self._size, _INT8)
+        mask = np.empty(self._num_actions, _INT8)
         try:
-            result = compiled_step()(self.games, self.tables, operator.index(action), observation, mask)
+            result = self._step(self.games, self.tables, operator.index(action), observation, mask)
         except (TypeError, OverflowError):
             self._refuse(agent, action)
         if result < 0:
@@ -282,27 +305,28 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             return {"observation": self._observation, "action_mask": self._mask}
         if not self._ready:
             EnvLogger.error_observe_before_reset()
-        observation = np.empty(OBSERVATION_SIZE, dtype=np.int8)
+        observation = np.empty(self._size, dtype=np.int8)
         observe_table(self.games, self.tables, self._seat[agent], observation)
-        return {"observation": observation, "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
+        return {"observation": observation, "action_mask": np.zeros(self._num_actions, np.int8)}
 
     def state(self) -> NDArray[np.int8]:
         """Everything, for centralised critics: (STATE_SIZE,) int8 of zeros and ones.
 
         First the cards that each seat holds, (7, 52) by absolute seat; then the observation that player_0 would have
-        if every bid were open.
+        if every bid were open. At tables of the wide form (2, 10, 63), the second time for second copies.
         """
         if not self._ready:
             EnvLogger.error_state_before_reset()
-        state = np.zeros(STATE_SIZE, dtype=np.int8)
-        hands = state[: MAX_PLAYERS * kernel.FIRST_BID].reshape(MAX_PLAYERS, kernel.FIRST_BID)
+        state = np.zeros(self._hands_size + self._size, dtype=np.int8)
+        hands = state[: self._hands_size].reshape(-1, self.form.players, self.form.kinds)
         for seat, cards in enumerate(self.game.hands):
-            hands[seat, list(cards)] = 1
+            hands[0, seat, list(cards)] = 1
+            hands[-1, seat, [card for card in cards if cards.count(card) == 2 or len(hands) == 1]] = 1
         open_tables = self.tables.copy()
         open_tables["sealed"] = 0
-        observation = state[MAX_PLAYERS * kernel.FIRST_BID :]
+        observation = state[self._hands_size :]
         observe_table(self.games, open_tables, 0, observation)
-        observation[LAYOUT["table"].start] = self.tables["sealed"][0]
+        observation[observation_layout(self.rules)["table"].start] = self.tables["sealed"][0]
         return state
 
     def render(self) -> str | NDArray[np.uint8] | None:
@@ -346,7 +370,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
 
     def get_action_meanings(self) -> list[str]:
         """Each action in words."""
-        return [action_text(action) for action in range(NUM_ACTIONS)]
+        return [action_text(action, self.rules) for action in range(self._num_actions)]
 
     def close(self) -> None:
         """Close the window, if one is open."""
@@ -376,15 +400,15 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         over = self.games["phase"][0] == MATCH_OVER
         shares = self.game.win_shares if over else self._nobody.values()
         self._waiting = {
-            agent: {"action_mask": np.zeros(NUM_ACTIONS, _INT8), "score": self._scores[agent], "win_share": share}
+            agent: {"action_mask": np.zeros(self._num_actions, _INT8), "score": self._scores[agent], "win_share": share}
             for agent, share in zip(self.possible_agents, shares, strict=True)
         }
         self.infos = self._waiting.copy()
 
     def _next_hand(self) -> int:
         """Hand out the rewards of the hand just over and deal the next; the seat to act or _MATCH_OVER."""
-        finished: NDArray[np.void] = np.zeros(1, GAME)
-        result = compiled_next_hand()(
+        finished: NDArray[np.void] = np.zeros(1, self.form.game)
+        result = compiled_next_hand(self.form)(
             self.games,
             self.tables,
             self._decks,
@@ -411,14 +435,14 @@ class OhHellEnv(AECEnv[str, Any, Any]):
 
     def _refuse(self, agent: str, action: Any) -> NoReturn:
         raise AssertionError(
-            f"action is not in action space: {action!r} from {agent}; use a whole number 0..{NUM_ACTIONS - 1}"
+            f"action is not in action space: {action!r} from {agent}; use a whole number 0..{self._num_actions - 1}"
         )
 
     def _refuse_illegal(self, agent: str, action: int) -> None:
         """As PettingZoo's wrappers do: warn, give the mover the illegal reward, and end the match for everybody."""
         if self.illegal_reward is None:
             raise ValueError(illegal_action_text(self.game, action))
-        if not 0 <= action < NUM_ACTIONS:
+        if not 0 <= action < self._num_actions:
             self._refuse(agent, action)
         EnvLogger.warn_on_illegal_move()
         self._cumulative_rewards[agent] = 0.0

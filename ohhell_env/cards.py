@@ -1,7 +1,8 @@
 """Cards and decks: their numbers, their names, and the parsing of both.
 
 The bit order of the whole project is declared here once: card ``c`` is bit ``c`` of a hand, and
-``c = 13 * suit + rank`` with suits clubs 0, diamonds 1, hearts 2, spades 3 and ranks 2..A as 0..12.
+``c = 13 * suit + rank`` with suits clubs 0, diamonds 1, hearts 2, spades 3 and ranks 2..A as 0..12. Packs with more
+kinds of card number theirs from 52 on (`PACKS`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 SUITS = "CDHS"
 RANKS = "23456789TJQKA"
@@ -17,8 +19,10 @@ SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 NUM_SUITS = len(SUITS)
 NUM_RANKS = len(RANKS)
 NUM_CARDS = NUM_SUITS * NUM_RANKS
+JOKERS = NUM_SUITS  # in place of a suit: a joker, while there is no trump suit for it to belong to
 
 _SUIT_OF_SYMBOL = {symbol: suit for suit, symbol in enumerate(SUIT_SYMBOLS)}
+_STANDARD_NAMES = tuple(rank + suit for suit in SUITS for rank in RANKS)
 
 
 def card_id(suit: int, rank: int) -> int:
@@ -36,39 +40,127 @@ def rank_of(card: int) -> int:
     return card % NUM_RANKS
 
 
-def card_name(card: int) -> str:
+@dataclass(frozen=True)
+class Pack:
+    """What the kinds of card of a sort of pack are called, and which beats which within a suit.
+
+    Attributes:
+        name: what the sort is called.
+        names: of each kind of card, by number: rank then suit; a joker's begins with ``*`` and has no suit.
+        order: ranks (and jokers) from the lowest to the highest in a hand with a trump suit.
+        order_without_trump: the same without one. Ranks joined by ``=`` are equal: the first one played wins.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    order: str
+    order_without_trump: str
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def rank_name(self, card: int) -> str:
+        """A card's rank, or a joker's whole name."""
+        name = self.names[card]
+        return name if name.startswith("*") else name[:-1]
+
+    def suit(self, card: int) -> int:
+        """Suit 0..3 of a card, or `JOKERS`."""
+        name = self.names[card]
+        return JOKERS if name.startswith("*") else SUITS.index(name[-1])
+
+    def strength(self, card: int, trump: bool) -> int:
+        """How high a card stands in its suit, in a hand with or without a trump suit."""
+        order = self.order if trump else self.order_without_trump
+        rank = self.rank_name(card)
+        return next(place for place, ranks in enumerate(order.split()) if rank in ranks.split("="))
+
+    def symbol(self, card: int) -> str:
+        """As the name, with the suit's symbol: ``"T♦"``; jokers as ``"★"`` and a letter."""
+        suit = self.suit(card)
+        rank = self.rank_name(card)
+        return rank.replace("*", "★") if suit == JOKERS else rank + SUIT_SYMBOLS[suit]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: card for card, name in enumerate(self.names)}
+
+    def parse(self, text: str) -> int:
+        """The card that a text names: ``"TD"``, ``"10d"`` and ``"T♦"`` are all the ten of diamonds.
+
+        Raises:
+            ValueError: if the text names no card of the pack.
+        """
+        name = text.strip().upper()
+        suit = _SUIT_OF_SYMBOL.get(name[-1:])
+        if suit is not None:
+            name = name[:-1] + SUITS[suit]
+        if name[:2] == "10":
+            name = "T" + name[2:]
+        if name.startswith("★"):
+            name = "*" + name[1:]
+        card = self._numbers.get(name)
+        if card is None:
+            ranks = RANKS if len(self) == NUM_CARDS else "one of " + " ".join(self.order.replace("=", " ").split())
+            raise ValueError(
+                f"{text!r} is not a card; a card is a rank ({ranks}) followed by a suit ({SUITS}), for example 'TD'"
+            )
+        return card
+
+
+def _suited(*ranks: str, suits: str = SUITS) -> tuple[str, ...]:
+    return tuple(rank + suit for rank in ranks for suit in suits)
+
+
+_LOW_TO_HIGH = " ".join(RANKS)
+STANDARD = Pack("standard", _STANDARD_NAMES, _LOW_TO_HIGH, _LOW_TO_HIGH)
+# In Spain the three ranks second (as in tute and brisca, whose players play pocha).
+_ACE_THREE = "2 4 5 6 7 8 9 T J Q K 3 A"
+SPANISH = Pack("spanish", _STANDARD_NAMES, _ACE_THREE, _ACE_THREE)
+# Six-handed 500: elevens and twelves in each suit, red thirteens, a joker, which is the highest trump.
+_FIVE_HUNDRED = "2 3 4 5 6 7 8 9 T 11 12 13 J Q K A *"
+FIVE_HUNDRED = Pack(
+    "five hundred",
+    _STANDARD_NAMES + _suited("11", "12") + _suited("13", suits="DH") + ("*",),
+    _FIVE_HUNDRED,
+    _FIVE_HUNDRED,
+)
+# "Oh Sh--!" (seed 001): super twos S, twos, then super, hi 1, hi 2 and low joker above the ace; last without trump.
+OH_SH = Pack(
+    "oh sh",
+    _STANDARD_NAMES + ("*S", "*1", "*2", "*L") + _suited("S"),
+    "3 4 5 6 7 8 9 T J Q K A *L *2 *1 *S 2 S",
+    "*S=*1=*2=*L 2=S 3 4 5 6 7 8 9 T J Q K A",
+)
+PACKS = {pack.name: pack for pack in (STANDARD, SPANISH, FIVE_HUNDRED, OH_SH)}
+
+
+def card_name(card: int, pack: Pack = STANDARD) -> str:
     """Rank then suit, for example ``"TD"`` for the ten of diamonds.
 
     Raises:
-        ValueError: if ``card`` is not in 0..51.
+        ValueError: if ``card`` is not a number of the pack, 0..51 in the standard one.
     """
-    if not 0 <= card < NUM_CARDS:
-        raise ValueError(f"card {card!r} is not a card number; cards are 0..{NUM_CARDS - 1}")
-    return RANKS[rank_of(card)] + SUITS[suit_of(card)]
+    if not 0 <= card < len(pack):
+        raise ValueError(f"card {card!r} is not a card number; cards are 0..{len(pack) - 1}")
+    return pack.names[card]
 
 
-def card_symbol(card: int) -> str:
+def card_symbol(card: int, pack: Pack = STANDARD) -> str:
     """As `card_name`, with the suit's symbol: ``"T♦"``."""
-    return RANKS[rank_of(card)] + SUIT_SYMBOLS[suit_of(card)]
+    return pack.symbol(card)
 
 
-def parse_card(text: str) -> int:
+def parse_card(text: str, pack: Pack = STANDARD) -> int:
     """The card that a text names: ``"TD"``, ``"10d"`` and ``"T♦"`` are all the ten of diamonds.
 
     Raises:
-        ValueError: if the text names no card of a 52-card pack.
+        ValueError: if the text names no card of the pack.
     """
-    name = text.strip().upper()
-    rank, suit = name[:-1].replace("10", "T"), name[-1:]
-    suit_number = _SUIT_OF_SYMBOL.get(suit, SUITS.find(suit) if suit else -1)
-    if len(rank) != 1 or rank not in RANKS or suit_number < 0:
-        raise ValueError(
-            f"{text!r} is not a card; a card is a rank ({RANKS}) followed by a suit ({SUITS}), for example 'TD'"
-        )
-    return card_id(suit_number, RANKS.index(rank))
+    return pack.parse(text)
 
 
-def parse_cards(cards: str | Iterable[str | int]) -> list[int]:
+def parse_cards(cards: str | Iterable[str | int], pack: Pack = STANDARD) -> list[int]:
     """Card numbers from a text (``"2C TD AS"``) or from any mixture of names and numbers.
 
     Raises:
@@ -76,18 +168,18 @@ def parse_cards(cards: str | Iterable[str | int]) -> list[int]:
     """
     if not isinstance(cards, Iterable):
         raise ValueError(f"{cards!r} is no list of cards; give names as in '2C TD AS', or a list of names or numbers")
-    return [_parse_entry(entry) for entry in (cards.split() if isinstance(cards, str) else cards)]
+    return [_parse_entry(entry, pack) for entry in (cards.split() if isinstance(cards, str) else cards)]
 
 
-def _parse_entry(entry: str | int) -> int:
+def _parse_entry(entry: str | int, pack: Pack) -> int:
     if isinstance(entry, str):
-        return parse_card(entry)
+        return pack.parse(entry)
     try:
         number = operator.index(entry)
     except TypeError:
         number = -1
-    if isinstance(entry, bool) or not 0 <= number < NUM_CARDS:
-        raise ValueError(f"card {entry!r} is not a card number; cards are 0..{NUM_CARDS - 1}")
+    if isinstance(entry, bool) or not 0 <= number < len(pack):
+        raise ValueError(f"card {entry!r} is not a card number; cards are 0..{len(pack) - 1}")
     return number
 
 
@@ -110,36 +202,64 @@ def mask_of(cards: Iterable[int]) -> int:
 
 @dataclass(frozen=True)
 class Deck:
-    """The pack that a table plays with.
+    """The cards that a table plays with.
 
     Attributes:
         name: what players call it.
-        cards: the card numbers in it, ascending, each once.
+        cards: the card numbers in it, ascending, each once or twice.
+        pack: the sort of pack, which names and ranks the cards: a name in `PACKS`.
 
     Raises:
-        ValueError: if the deck is empty, repeats a card, or holds something that is no card.
+        ValueError: if the deck is empty, holds a card more than twice, or holds something that is no card.
     """
 
     name: str
     cards: tuple[int, ...]
+    pack: str = "standard"
 
     def __post_init__(self) -> None:
-        cards = tuple(sorted(parse_cards(self.cards)))
+        if self.pack not in PACKS:
+            raise ValueError(f"pack={self.pack!r} is not known; use one of {', '.join(map(repr, PACKS))}")
+        cards = tuple(sorted(parse_cards(self.cards, self.kinds)))
         if not cards:
             raise ValueError(f"deck {self.name!r} is empty; a deck needs at least one card")
-        if len(set(cards)) < len(cards):
-            twice = next(card for card in cards if cards.count(card) > 1)
-            raise ValueError(f"deck {self.name!r} holds {card_name(twice)} more than once; each card stands once")
+        for card in set(cards):
+            if cards.count(card) > 2:
+                name = card_name(card, self.kinds)
+                raise ValueError(f"deck {self.name!r} holds {name} {cards.count(card)} times; a card may stand twice")
         object.__setattr__(self, "cards", cards)
 
     def __len__(self) -> int:
         return len(self.cards)
 
+    @property
+    def kinds(self) -> Pack:
+        """The sort of pack."""
+        return PACKS[self.pack]
+
+    @property
+    def pairs(self) -> tuple[int, ...]:
+        """The cards that stand in it twice, ascending."""
+        return tuple(card for card in sorted(set(self.cards)) if self.cards.count(card) == 2)
+
     @classmethod
-    def of(cls, cards: str | Iterable[str | int], name: str | None = None) -> Deck:
+    def of(cls, cards: str | Iterable[str | int], name: str | None = None, pack: str = "standard") -> Deck:
         """A deck of the cards named, for example ``Deck.of("AC KC AD KD AH KH")``."""
-        numbers = tuple(parse_cards(cards))
-        return cls(name or f"{len(numbers)} cards", numbers)
+        numbers = tuple(parse_cards(cards, PACKS[pack]))
+        return cls(name or f"{len(numbers)} cards", numbers, pack)
 
 
 STANDARD_DECK = Deck("standard 52", tuple(range(NUM_CARDS)))
+TWO_PACKS = Deck("two packs, 104", STANDARD_DECK.cards * 2)
+SPANISH_DECK = Deck("Spanish 40", tuple(c for c in range(NUM_CARDS) if RANKS[rank_of(c)] not in "89T"), "spanish")
+FIVE_HUNDRED_DECK = Deck("six-handed 500, 63", tuple(range(len(FIVE_HUNDRED))), "five hundred")
+OH_SH_DECK = Deck(
+    "Oh Sh--!, 64", (*range(len(OH_SH)), *(card_id(suit, NUM_RANKS - 1) for suit in range(NUM_SUITS))), "oh sh"
+)
+DECKS = {
+    "standard": STANDARD_DECK,
+    "two packs": TWO_PACKS,
+    "spanish": SPANISH_DECK,
+    "five hundred": FIVE_HUNDRED_DECK,
+    "oh sh": OH_SH_DECK,
+}

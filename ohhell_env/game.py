@@ -6,12 +6,36 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ohhell_env import kernel
-from ohhell_env.cards import card_name, cards_of
-from ohhell_env.kernel import FIRST_BID, NUM_ACTIONS
+import numpy as np
+
+from ohhell_env import kernel, variants
+from ohhell_env.cards import NUM_SUITS, SUIT_NAMES, cards_of
+from ohhell_env.ramps import special_text
 from ohhell_env.render.ansi import table_text
 from ohhell_env.rules import Rules
-from ohhell_env.state import BID, HAND_OVER, MATCH_OVER, NO_TRUMP, NONE, compile_rules
+from ohhell_env.state import (
+    BID,
+    BLIND,
+    BLIND_BID,
+    HAND_OVER,
+    MATCH_OVER,
+    NAME_SUIT,
+    NAME_TRUMP,
+    NIL,
+    NO_TRUMP,
+    NONE,
+    PASS_OR_NIL,
+    PASSED,
+    PLAY,
+    WIDE_FIRST_SLOT,
+    WIDE_FIRST_SUIT,
+    WIDE_FORM,
+    WIDE_PASS,
+    Form,
+    compile_rules,
+    form_of,
+    form_of_records,
+)
 
 
 class HandDealt(NamedTuple):
@@ -22,6 +46,33 @@ class HandDealt(NamedTuple):
     hand_size: int
     cards: tuple[tuple[int, ...] | None, ...]
     turned: int | None
+
+
+class CardsSeen(NamedTuple):
+    """Cards of this hand that the viewer sees from now on, as in `HandDealt`; None where nothing changes."""
+
+    cards: tuple[tuple[int, ...] | None, ...]
+
+
+class CardShown(NamedTuple):
+    """A card is shown that makes trump: turned up after a round of passes, the dealer's last, or the one cut."""
+
+    card: int
+
+
+class TrumpMade(NamedTuple):
+    """Trump becomes known otherwise than by a card turned up at the deal; named by ``seat``, unless that is None."""
+
+    trump: int | None  # suit 0..3; None for no trump
+    seat: int | None
+
+
+class Said(NamedTuple):
+    """A seat says something before the bidding: "pass", "nil", or "blind" with a bid, None where it is sealed."""
+
+    seat: int
+    what: str
+    bid: int | None
 
 
 class BidMade(NamedTuple):
@@ -44,10 +95,17 @@ class CardPlayed(NamedTuple):
     card: int
 
 
-class TrickTaken(NamedTuple):
-    """A seat takes the trick."""
+class SuitNamed(NamedTuple):
+    """A seat names the suit of the joker that it has led."""
 
     seat: int
+    suit: int
+
+
+class TrickTaken(NamedTuple):
+    """A seat takes the trick; None: nobody does, and the next one counts for it too."""
+
+    seat: int | None
 
 
 class HandScored(NamedTuple):
@@ -56,28 +114,41 @@ class HandScored(NamedTuple):
     points: tuple[float, ...]
 
 
-Event = HandDealt | BidMade | BidsShown | CardPlayed | TrickTaken | HandScored
+Event = (
+    HandDealt
+    | CardsSeen
+    | CardShown
+    | TrumpMade
+    | Said
+    | BidMade
+    | BidsShown
+    | CardPlayed
+    | SuitNamed
+    | TrickTaken
+    | HandScored
+)
 
 
 class Trick(NamedTuple):
-    """A finished trick: its cards in the order played, and who took it."""
+    """A finished trick: its cards in the order played, who took it (None: nobody), the suit named for a joker led."""
 
     plays: tuple[tuple[int, int], ...]  # (seat, card)
-    winner: int
+    winner: int | None
+    named: int | None = None
 
 
 @lru_cache(maxsize=64)
-def _table_of(rules: Rules) -> Any:
-    return compile_rules((rules,))[0]
+def _table_of(rules: Rules, form: Form) -> Any:
+    return compile_rules((rules,), form)[0]
 
 
 class Game:
-    """One table as it stands. Cards are numbers 0..51, seats 0..players-1, points floats.
+    """One table as it stands. Cards are numbers of the deck's pack (0..51), seats 0..players-1, points floats.
 
     The view is live: it reads the record it was made from. It offers no way to change it.
 
     Args:
-        record: an element of an array of `ohhell_env.state.GAME`.
+        record: an element of an array of `ohhell_env.state.GAME` or ``WIDE_GAME``.
         rules: the table's rules.
         past: records of the finished hands of this match, oldest first, where somebody kept them.
     """
@@ -86,6 +157,12 @@ class Game:
         self._game = record
         self._past = past
         self.rules = rules
+        self.form = form_of_records(record)
+        self._wide = self.form is WIDE_FORM
+
+    @property
+    def _table(self) -> Any:
+        return _table_of(self.rules, self.form)
 
     @property
     def players(self) -> int:
@@ -99,7 +176,7 @@ class Game:
 
     @property
     def phase(self) -> int:
-        """`ohhell_env.state` BID, PLAY, HAND_OVER or MATCH_OVER."""
+        """`ohhell_env.state` BID, PLAY, HAND_OVER or MATCH_OVER; in the wide form also BLIND .. NAME_SUIT."""
         return int(self._game["phase"])
 
     @property
@@ -144,15 +221,65 @@ class Game:
         return None if trump == NO_TRUMP else trump
 
     @property
+    def trump_known(self) -> bool:
+        """Whether trump is settled: not while a card is still to be shown, or a suit to be named."""
+        return not self._wide or bool(self._game["trump_known"])
+
+    @property
+    def shown(self) -> int | None:
+        """The card that made trump and is in play: the dealer's last, or the one cut."""
+        if not self._wide or self.phase in (BLIND, PASS_OR_NIL):
+            return None
+        return self._optional("shown")
+
+    @property
+    def special(self) -> str:
+        """This hand's own rules: "", or such as "no trump"."""
+        return special_text(int(self._game["special"])) if self._wide else ""
+
+    @property
+    def worth(self) -> int:
+        """How many tricks the current trick counts for."""
+        return int(self._game["worth"]) if self._wide else 1
+
+    @property
+    def deals(self) -> int:
+        """How many times this hand has been dealt."""
+        return int(self._game["deals"]) if self._wide else 1
+
+    @property
     def hands(self) -> tuple[tuple[int, ...], ...]:
-        """Cards that each seat holds, ascending."""
-        return tuple(tuple(cards_of(self._game["hands"][seat])) for seat in range(self.players))
+        """Cards that each seat holds, ascending; a card held twice stands twice."""
+        held = [list(cards_of(self._game["hands"][seat])) for seat in range(self.players)]
+        if self._wide:
+            for seat, cards in enumerate(held):
+                cards += cards_of(self._game["seconds"][seat])
+        return tuple(tuple(sorted(cards)) for cards in held)
+
+    def sees_cards(self, viewer: int | None, seat: int) -> bool:
+        """Whether a viewer may see the cards that a seat holds; ``viewer=None`` sees all."""
+        if viewer is None:
+            return True
+        if not self._wide:
+            return viewer == seat
+        return bool(variants.sees_cards(self._game, self._table, viewer, seat))
+
+    def slots(self, seat: int) -> tuple[tuple[int, int], ...]:
+        """The positions, in the order dealt, of the cards that a seat still holds, each with its card."""
+        if self._wide:
+            held: tuple[int, ...] = tuple(cards_of(self._game["slots"][seat]))
+            return tuple((slot, int(variants.slot_card(self._game, self._table, seat, slot))) for slot in held)
+        received = self.deal_order[0][(seat - self.dealer - 1) % self.players :: self.players]
+        return tuple((slot, card) for slot, card in enumerate(received) if card in self.hands[seat])
 
     @property
     def dealt(self) -> tuple[tuple[int, ...], ...]:
         """Cards that each seat was dealt in this hand, ascending."""
-        held, played = self._game["hands"], self._game["played"]
-        return tuple(tuple(cards_of(held[seat] | played[seat])) for seat in range(self.players))
+        order = self.deal_order[0]
+        return tuple(
+            tuple(sorted(order[(seat - self.dealer - 1) % self.players :: self.players]))
+            for seat in range(self.players)
+        )
 
     @property
     def deal_order(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -166,11 +293,40 @@ class Game:
         """Bid of each seat, sealed ones too; None where it has not bid."""
         return tuple(None if bid == NONE else int(bid) for bid in self._game["bids"][: self.players])
 
+    @property
+    def sealed(self) -> bool:
+        """Whether bids are being made that others do not see yet."""
+        if self.rules.bids == "open":
+            return False
+        return bool(variants.is_bidding(self._game, self._table)) if self._wide else self.phase == BID
+
     def visible_bids(self, viewer: int | None) -> tuple[int | str | None, ...]:
         """Bids as a seat sees them: "hidden" where a bid is made but sealed. ``viewer=None`` sees all."""
-        sealed = self.rules.bids == "sealed" and self.phase == BID and viewer is not None
+        hidden = self.sealed and viewer is not None
         return tuple(
-            "hidden" if sealed and bid is not None and seat != viewer else bid for seat, bid in enumerate(self.bids)
+            "hidden" if hidden and bid is not None and seat != viewer and self.pledges[seat] != "nil" else bid
+            for seat, bid in enumerate(self.bids)
+        )
+
+    @property
+    def pledges(self) -> tuple[str | None, ...]:
+        """What each seat said before the bidding: "pass", "nil", "blind", or None."""
+        if not self._wide:
+            return (None,) * self.players
+        return tuple(_PLEDGES.get(int(pledge)) for pledge in self._game["pledges"][: self.players])
+
+    def visible_first_bids(self, viewer: int | None) -> tuple[int | str | None, ...]:
+        """Each seat's blind bid, or its bid in the round before this one, as a seat sees it; see `visible_bids`."""
+        if not self._wide:
+            return (None,) * self.players
+        hidden = self.sealed and viewer is not None
+        return tuple(
+            None
+            if bid == NONE
+            else "hidden"
+            if hidden and seat != viewer and self.pledges[seat] == "blind"
+            else int(bid)
+            for seat, bid in enumerate(self._game["first_bids"][: self.players])
         )
 
     @property
@@ -188,16 +344,14 @@ class Game:
         """Points of this hand once it is over; zeros before."""
         if self.phase not in (HAND_OVER, MATCH_OVER):
             return (0.0,) * self.players
-        table = _table_of(self.rules)
-        return tuple(float(kernel.hand_points(self._game, table, seat)) for seat in range(self.players))
+        return tuple(float(kernel.hand_points(self._game, self._table, seat)) for seat in range(self.players))
 
     @property
     def win_shares(self) -> tuple[float, ...]:
         """Each seat's share of the win; zeros until the match is over."""
         if self.phase != MATCH_OVER:
             return (0.0,) * self.players
-        best = max(self.scores)
-        return tuple((score == best) / self.scores.count(best) for score in self.scores)
+        return tuple(float(kernel.win_share(self._game, self._table, seat)) for seat in range(self.players))
 
     @property
     def trick(self) -> tuple[tuple[int, int], ...]:
@@ -208,29 +362,87 @@ class Game:
 
     @property
     def winning(self) -> int | None:
-        """Seat that wins the current trick as it stands; None before its lead."""
+        """Seat that wins the current trick as it stands; None before its lead, or where nobody does."""
         return self._optional("winning")
+
+    @property
+    def named_suit(self) -> int | None:
+        """The suit named for the joker that leads the current trick."""
+        if not self._wide or not self._game["in_trick"]:
+            return None
+        named = int(self._game["named"][self._game["num_plays"] // self.players])
+        return None if named == NONE else named
 
     @property
     def tricks(self) -> tuple[Trick, ...]:
         """Finished tricks of this hand, oldest first."""
         tricks, leader = [], (self.dealer + 1) % self.players
-        finished = self._game["num_plays"] // self.players
-        for start in range(0, finished * self.players, self.players):
-            cards = self._game["plays"][start : start + self.players]
+        for number in range(int(self._game["num_plays"]) // self.players):
+            cards = self._game["plays"][number * self.players : (number + 1) * self.players]
             plays = tuple(((leader + k) % self.players, int(card)) for k, card in enumerate(cards))
-            best = plays[0]
-            for play in plays[1:]:
-                if kernel.beats(play[1], best[1], int(self._game["trump"])):
-                    best = play
-            leader = best[0]
-            tricks.append(Trick(plays, leader))
+            if self._wide:
+                winner, named = (int(self._game[field][number]) for field in ("winners", "named"))
+                trick = Trick(plays, None if winner == NONE else winner, None if named == NONE else named)
+            else:
+                best = plays[0]
+                for play in plays[1:]:
+                    if kernel.beats(play[1], best[1], int(self._game["trump"])):
+                        best = play
+                trick = Trick(plays, best[0])
+            leader = leader if trick.winner is None else trick.winner
+            tricks.append(trick)
         return tuple(tricks)
 
     @property
     def legal_actions(self) -> tuple[int, ...]:
         """Actions open to the seat to act, ascending."""
         return tuple(int(kernel.action_of(self._game, option)) for option in cards_of(self._game["legal"]))
+
+    @property
+    def calls(self) -> tuple[tuple[int, int], ...]:
+        """What was done before the play of this hand, in order: (phase, action)."""
+        return tuple((game.phase, action) for game, action in self._replay() if game.phase not in (PLAY, NAME_SUIT))
+
+    @property
+    def failed(self) -> bool:
+        """Whether a cooperative hand is over and somebody has missed their bid, so that it is dealt again."""
+        return self._wide and self.phase in (HAND_OVER, MATCH_OVER) and bool(kernel.is_lost(self._game, self._table))
+
+    def _replay(self) -> Iterator[tuple[Game, int]]:
+        """The decisions of this hand from its deal on: the table before each (live: look at once) and the action."""
+        games: Any = np.zeros(1, dtype=self.form.game)
+        games[0] = self._game
+        game = Game(games[0], self.rules)
+        kernel.deal(games[0], self._table)
+        if not self._wide:
+            seats = [(self.dealer + k) % self.players for k in range(1, self.players + 1)]
+            calls = [bid for bid in (self.bids[seat] for seat in seats) if bid is not None]
+        else:
+            calls = [int(option) for option in self._game["calls"][: self._game["num_calls"]]]
+        plays = [int(card) for card in self._game["plays"][: self._game["num_plays"]]]
+        while game.phase not in (HAND_OVER, MATCH_OVER):
+            if game.phase == PLAY:
+                if not plays:
+                    return
+                action = game.play_action(plays.pop(0))
+            elif game.phase == NAME_SUIT:
+                suit = int(self._game["named"][games[0]["num_plays"] // self.players])
+                if suit == NONE:
+                    return
+                action = WIDE_FIRST_SUIT + suit
+            elif calls:
+                action = int(kernel.action_of(games[0], calls.pop(0)))
+            else:
+                return
+            yield game, action
+            kernel.apply(games[0], self._table, action)
+
+    def play_action(self, card: int) -> int:
+        """The legal action that plays a card; of two positions of the same card the first."""
+        if self.rules.own_cards != "hidden" or not self._wide:
+            return card
+        slots = [slot for slot, held in self.slots(self.player or 0) if held == card]
+        return WIDE_FIRST_SLOT + slots[0] if slots else card
 
     @property
     def past_hands(self) -> tuple[Game, ...]:
@@ -259,6 +471,9 @@ class Game:
             raise ValueError(f"viewer={viewer!r} is not a seat; seats are 0..{self.players - 1}")
 
     def _hand_events(self, viewer: int | None) -> Iterator[Event]:
+        if self._wide:
+            yield from (event for events in self._event_steps(viewer) for event in events)
+            return
         cards = tuple(hand if viewer in (None, seat) else None for seat, hand in enumerate(self.dealt))
         yield HandDealt(self.hand_number, self.dealer, self.hand_size, cards, self.turned)
         shown = self.rules.bids == "open" or viewer is None
@@ -267,7 +482,7 @@ class Game:
             bid = self.bids[seat]
             if bid is not None:
                 yield BidMade(seat, bid if shown or seat == viewer else None)
-        if self.phase != BID and self.rules.bids == "sealed":
+        if self.phase != BID and self.rules.bids != "open":
             yield BidsShown(tuple(bid for bid in self.bids if bid is not None))
         for trick in self.tricks:
             yield from (CardPlayed(*play) for play in trick.plays)
@@ -275,6 +490,76 @@ class Game:
         yield from (CardPlayed(*play) for play in self.trick)
         if self.phase in (HAND_OVER, MATCH_OVER):
             yield HandScored(self.points)
+
+    def _event_steps(self, viewer: int | None) -> Iterator[list[Event]]:
+        """The events of the deal, then of each decision, in the wide form."""
+        before: Game | None = None
+        action = NONE
+        for game, next_action in self._replay():
+            now = game.copy()
+            yield now._deal_events(viewer) if before is None else before._events_to(now, action, viewer)
+            before, action = now, next_action
+        if before is None:
+            yield self._deal_events(viewer)
+        else:
+            yield before._events_to(self, action, viewer)
+
+    def copy(self) -> Game:
+        """The table as it stands now, which no longer changes."""
+        games: Any = np.zeros(1, dtype=self.form.game)
+        games[0] = self._game
+        return Game(games[0], self.rules, self._past)
+
+    def _deal_events(self, viewer: int | None) -> list[Event]:
+        cards = tuple(hand if self.sees_cards(viewer, seat) else None for seat, hand in enumerate(self.dealt))
+        events: list[Event] = [HandDealt(self.hand_number, self.dealer, self.hand_size, cards, self.turned)]
+        if self.shown is not None:
+            events.append(CardShown(self.shown))
+        if self._wide and self.trump_known and self.turned is None:
+            events.append(TrumpMade(self.trump, None))
+        return events
+
+    def _events_to(self, after: Game, action: int, viewer: int | None) -> list[Event]:
+        """What happens between this table and the one after an action."""
+        seat = self.player if self.player is not None else NONE
+        events: list[Event] = []
+        if self.phase == PLAY:
+            events.append(CardPlayed(seat, int(after._game["plays"][self._game["num_plays"]])))
+        elif self.phase == NAME_SUIT:
+            events.append(SuitNamed(seat, action - WIDE_FIRST_SUIT))
+        elif self.phase == NAME_TRUMP:
+            named = action - WIDE_FIRST_SUIT
+            events.append(TrumpMade(None if named == NO_TRUMP else named, seat))
+        else:
+            bid = action - self.form.first_bid
+            shown: int | None = bid if seat == viewer or viewer is None or self.rules.bids == "open" else None
+            if self.phase == BID:
+                events.append(BidMade(seat, shown))
+            elif action == WIDE_PASS:
+                events.append(Said(seat, "pass", None))
+            else:
+                nil = self.phase == PASS_OR_NIL
+                events.append(Said(seat, "nil" if nil else "blind", bid if nil else shown))
+        if self.sealed and not after.sealed and None not in after.bids:
+            events.append(BidsShown(tuple(bid for bid in after.bids if bid is not None)))
+        elif self.phase == BID and after.phase == BID and after.bids.count(None) == self.players and self.players > 1:
+            events.append(BidsShown(tuple(int(bid) for bid in after._game["first_bids"][: self.players])))
+        for before, now in ((self.turned, after.turned), (self.shown, after.shown)):
+            if before is None and now is not None:
+                events.append(CardShown(now))
+        if after.trump_known and not self.trump_known and self.phase != NAME_TRUMP:
+            events.append(TrumpMade(after.trump, None))
+        if after._game["num_plays"] // self.players > self._game["num_plays"] // self.players:
+            events.append(TrickTaken(after.tricks[-1].winner))
+        seen = tuple(
+            after.hands[other] if after.sees_cards(viewer, other) and not self.sees_cards(viewer, other) else None
+            for other in range(self.players)
+        )
+        if any(seen) and after.player is not None:
+            events.append(CardsSeen(seen))
+        if after.phase in (HAND_OVER, MATCH_OVER):
+            events.append(HandScored(after.points))
+        return events
 
     def text(self, viewer: int | None = None) -> str:
         """The table as a card player would write it down; with a viewer, only what that seat sees.
@@ -296,20 +581,40 @@ class Game:
         return None if value == NONE else value
 
 
-def action_text(action: int) -> str:
-    """An action in words: ``play TD``, ``bid 3``."""
-    if 0 <= action < FIRST_BID:
-        return f"play {card_name(action)}"
-    if FIRST_BID <= action < NUM_ACTIONS:
-        return f"bid {action - FIRST_BID}"
-    return f"{action} (no action: actions are 0..{NUM_ACTIONS - 1})"
+_PLEDGES = {PASSED: "pass", NIL: "nil", BLIND_BID: "blind"}
+
+
+def action_text(action: int, rules: Rules | None = None, form: Form | None = None) -> str:
+    """An action in words: ``play TD``, ``bid 3``; at tables of the wide form also ``pass``, ``name hearts``, ...
+
+    Args:
+        action: any whole number.
+        rules: the table's; those of the default game without.
+        form: of the simulator, where it is not the rules' own.
+    """
+    rules = rules or Rules()
+    form = form or form_of((rules,))
+    kinds = rules.deck.kinds
+    if 0 <= action < min(form.first_bid, len(kinds)):
+        return f"play {kinds.names[action]}"
+    if form.first_bid <= action < form.first_bid + form.num_bids:
+        return f"bid {action - form.first_bid}"
+    if form is WIDE_FORM:
+        if action == WIDE_PASS:
+            return "pass"
+        if WIDE_FIRST_SUIT <= action <= WIDE_FIRST_SUIT + NUM_SUITS:
+            return f"name {(*SUIT_NAMES, 'no trump')[action - WIDE_FIRST_SUIT]}"
+        if WIDE_FIRST_SLOT <= action < form.num_actions:
+            return f"play card {action - WIDE_FIRST_SLOT + 1} of the hand"
+    return f"{action} (no action: actions are 0..{form.num_actions - 1})"
 
 
 def illegal_action_text(game: Game, action: int) -> str:
     """Why an action is refused and what is allowed instead."""
+    words = action_text(action, game.rules, game.form)
     if game.player is None:
         over = "match" if game.phase == MATCH_OVER else "hand"
-        return f"action {action} ({action_text(action)}) is not legal; the {over} is over"
-    allowed = ", ".join(action_text(one) for one in game.legal_actions)
-    what = "bids" if game.phase == BID else "plays"
-    return f"action {action} ({action_text(action)}) is not legal; player_{game.player} {what} now, allowed: {allowed}"
+        return f"action {action} ({words}) is not legal; the {over} is over"
+    allowed = ", ".join(action_text(one, game.rules, game.form) for one in game.legal_actions)
+    what = {BID: "bids", PLAY: "plays"}.get(game.phase, "speaks")
+    return f"action {action} ({words}) is not legal; player_{game.player} {what} now, allowed: {allowed}"

@@ -27,12 +27,52 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _U1, _U27, _U30, _U31, _U32 = (np.uint64(n) for n in (1, 27, 30, 31, 32))
 
 
+_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+
+def _plain(function: Function) -> Function:
+    # The random stream wraps around at 64 bits by design; NumPy would warn where compiled code does not.
+    return np.errstate(over="ignore")(function)
+
+
 def jit(function: Function) -> Function:
-    """Compile for any arguments, cached on disk, without the interpreter lock."""
+    """Compile for any arguments, cached on disk, without the interpreter lock, and copy into every caller."""
     if numba.config.DISABLE_JIT:
-        # The random stream wraps around at 64 bits by design; NumPy would warn where compiled code does not.
-        return np.errstate(over="ignore")(function)
-    return numba.njit(function, cache=True, nogil=True, error_model="numpy", forceinline=True)  # type: ignore[no-any-return]
+        return _plain(function)
+    return numba.njit(function, forceinline=True, **_OPTIONS)  # type: ignore[no-any-return]
+
+
+def jit_apart(function: Function) -> Function:
+    """As `jit`, but compiled once and called, not copied into its callers: for large functions, to compile in time."""
+    if numba.config.DISABLE_JIT:
+        return _plain(function)
+    return numba.njit(function, **_OPTIONS)  # type: ignore[no-any-return]
+
+
+def by_form(standard: Callable[..., Any], wide: Callable[..., Any]) -> Callable[..., Any]:
+    """One of two functions, by the form of the game record that is the first argument.
+
+    The choice is made when compiling, so that the standard form pays nothing for what only the wide form has.
+    """
+
+    def choose(game: Any, *arguments: Any) -> Any:
+        return (wide if "seconds" in game.dtype.names else standard)(game, *arguments)
+
+    if numba.config.DISABLE_JIT:
+        return choose
+
+    def register(function: Any, is_wide: bool) -> None:
+        def chosen(*arguments: Any) -> Any:
+            return function.py_func if ("seconds" in arguments[0].fields) == is_wide else None
+
+        # Not cached on its own, but with its callers: what is compiled here has no entry from Python, and the cache
+        # would hand it to Python where the function itself is called.
+        options = {**function.targetoptions, "cache": False}
+        overload(choose, strict=False, jit_options=options)(chosen)
+
+    register(standard, False)
+    register(wide, True)
+    return choose
 
 
 def entry_point(function: Callable[..., Any], *examples: Any) -> Callable[..., Any]:
@@ -46,13 +86,6 @@ def entry_point(function: Callable[..., Any], *examples: Any) -> Callable[..., A
     signature = tuple(numba.typeof(example) for example in examples)
     function.compile(signature)  # type: ignore[attr-defined]
     return function.overloads[signature].entry_point  # type: ignore[attr-defined, no-any-return]
-
-
-def jit_apart(function: Function) -> Function:
-    """As `jit`, but compiled once and called, not copied into its callers: for large functions, to compile in time."""
-    if numba.config.DISABLE_JIT:
-        return np.errstate(over="ignore")(function)
-    return numba.njit(function, cache=True, nogil=True, error_model="numpy")  # type: ignore[no-any-return]
 
 
 @intrinsic
@@ -135,6 +168,12 @@ def _bit_store(width: int) -> Callable[[Any, Int, Int, Int], None]:
 
 
 store_4, store_32, store_64 = (_bit_store(width) for width in (4, 32, 64))
+
+
+@jit
+def left_of(seat: Int, players: Int) -> Int:
+    """The next seat clockwise."""
+    return seat + 1 if seat + 1 < players else 0
 
 
 @jit

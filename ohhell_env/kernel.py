@@ -1,7 +1,8 @@
 """The rules in force: shuffle, deal, legal, apply, score, next hand. Each rule stands here once, compiled.
 
 Every function takes a `GAME` record and its `TABLE` record and changes the game in place. Nothing here checks its
-arguments: callers ask `is_legal` first. The rules are those of seed 000; `Rules` says which seed an option is from.
+arguments: callers ask `is_legal` first. The rules are those of seed 000; where tables of the wide form differ,
+`by_form` puts the function of `variants` in place of the standard one. `Rules` says which seed an option is from.
 """
 
 from __future__ import annotations
@@ -10,14 +11,29 @@ from typing import Any
 
 import numpy as np
 
+from ohhell_env import variants
 from ohhell_env.cards import NUM_CARDS, NUM_RANKS
-from ohhell_env.jit import ONE, Int, below, jit, next_state, nth_bit, popcount, seed_of, store_4, store_64, stream_of
-from ohhell_env.limits import MAX_PLAYERS, NUM_BIDS
-from ohhell_env.state import BID, HAND_OVER, MATCH_OVER, NO_TRUMP, NONE, PLAY
+from ohhell_env.jit import (
+    ONE,
+    Int,
+    below,
+    by_form,
+    jit,
+    left_of,
+    next_state,
+    nth_bit,
+    popcount,
+    seed_of,
+    store_4,
+    store_64,
+    stream_of,
+)
+from ohhell_env.limits import MAX_PLAYERS
+from ohhell_env.state import BID, HAND_OVER, MATCH_OVER, NO_TRUMP, NONE, PLAY, STANDARD_FORM, WIDE_NUM_ACTIONS
 
-# Actions: 0..51 play that card, 52 + b bid b.
-FIRST_BID = NUM_CARDS
-NUM_ACTIONS = NUM_CARDS + NUM_BIDS
+# Actions of the standard form: 0..51 play that card, 52 + b bid b. Those of the wide form: see `state.WIDE_FORM`.
+FIRST_BID = STANDARD_FORM.first_bid
+NUM_ACTIONS = STANDARD_FORM.num_actions
 
 # What a reward is: the hand's points, the points less the table's mean, or the share of the match's win.
 POINTS, ZERO_SUM, WIN = range(3)
@@ -27,33 +43,247 @@ DEALS, PLAYOUTS = range(2)  # numbers of a game's random streams
 
 SUIT = (ONE << NUM_RANKS) - 1  # the clubs' bits; suit s is SUIT << (13 * s)
 
-Game = Any  # a record of state.GAME
-Table = Any  # a record of state.TABLE
+Game = Any  # a record of state.GAME or WIDE_GAME
+Table = Any  # a record of state.TABLE or WIDE_TABLE
+
+
+# --- The standard form of what the wide form has another of --------------------------------------------------------
 
 
 @jit
 def suit_mask(suit: Int) -> Int:
-    """Bit mask of a suit's thirteen cards."""
+    """Bit mask of a suit's thirteen cards, in the standard form."""
     return SUIT << (NUM_RANKS * np.int64(suit))
 
 
 @jit
-def left_of(seat: Int, players: Int) -> Int:
-    """The next seat clockwise."""
-    return seat + 1 if seat + 1 < players else 0
+def beats(card: Int, best: Int, trump: Int) -> bool:
+    """Whether a card played later takes the trick from the card that wins it so far, in the standard form."""
+    suit, best_suit = card // NUM_RANKS, best // NUM_RANKS
+    return bool(((suit == best_suit) & (card > best)) | ((suit != best_suit) & (suit == trump)))
+
+
+@jit
+def _seats(game: Game) -> Int:
+    return MAX_PLAYERS
+
+
+@jit
+def _cards(game: Game) -> Int:
+    return NUM_CARDS
+
+
+@jit
+def _suit_of(game: Game, table: Table, card: Int) -> Int:
+    return card // NUM_RANKS
+
+
+@jit
+def _suit_cards(game: Game, table: Table, suit: Int) -> Int:
+    return suit_mask(suit)
+
+
+@jit
+def _takes(game: Game, table: Table, card: Int, best: Int) -> bool:
+    return beats(card, best, game["trump"])
+
+
+@jit
+def _receive(game: Game, seat: Int, card: Int) -> None:
+    game["hands"][seat] |= ONE << card
+
+
+@jit
+def _clear_copies(game: Game, seat: Int) -> None:
+    pass
+
+
+@jit
+def _part_with(game: Game, seat: Int, card: Int) -> None:
+    bit = ONE << card
+    game["hands"][seat] ^= bit
+    game["played"][seat] |= bit
+
+
+@jit
+def _start_ramp(game: Game, table: Table) -> None:
+    pass
+
+
+@jit
+def _choose_hand(game: Game, table: Table) -> None:
+    game["hand_size"] = table["hand_sizes"][game["hand"]]
+
+
+@jit
+def _open_hand(game: Game, table: Table) -> None:
+    dealt = game["hand_size"] * table["players"]
+    if table["turn_up"] and dealt < table["deck_size"]:
+        game["turned"] = game["deck"][dealt]
+        game["trump"] = game["turned"] // NUM_RANKS
+
+
+@jit
+def _is_last_bidder(game: Game, table: Table) -> bool:
+    return bool(game["player"] == game["dealer"])
+
+
+@jit
+def _bids_open(game: Game, table: Table, legal: Int) -> Int:
+    return legal
+
+
+@jit
+def _note_call(game: Game, option: Int) -> None:
+    pass
+
+
+@jit
+def _next_to_bid(game: Game, table: Table) -> None:
+    if game["player"] == game["dealer"]:
+        game["phase"] = PLAY
+    game["player"] = left_of(game["player"], table["players"])
+
+
+@jit
+def _decide(game: Game, table: Table, option: Int) -> None:
+    play_card(game, table, option)
+
+
+@jit
+def _other_options(game: Game, table: Table) -> Int:
+    return np.int64(0)
+
+
+@jit
+def _first_action(game: Game) -> Int:
+    return FIRST_BID if game["phase"] == BID else 0
+
+
+@jit
+def _note_first_action(game: Game, table: Table) -> None:
+    pass
+
+
+@jit
+def _leads(game: Game, table: Table, hand: Int) -> Int:
+    return hand
+
+
+@jit
+def _follows(game: Game, table: Table, hand: Int, following: Int) -> Int:
+    return following if following else hand
+
+
+@jit
+def _options_of(game: Game, table: Table, cards: Int) -> Int:
+    return cards
+
+
+@jit
+def _card_behind(game: Game, table: Table, option: Int) -> Int:
+    return option
+
+
+@jit
+def _is_incomplete(game: Game, table: Table, suit: Int) -> bool:
+    return False
+
+
+@jit
+def _award_trick(game: Game, table: Table) -> None:
+    game["taken"][game["winning"]] += 1
+    game["leader"] = game["winning"]
+
+
+@jit
+def _hand_points(game: Game, table: Table, seat: Int) -> Any:
+    return table["points"][game["hand_size"], game["bids"][seat], game["taken"][seat]]
+
+
+@jit
+def _is_last_hand(game: Game, table: Table) -> bool:
+    return bool(game["hand"] + 1 == table["num_hands"])
+
+
+@jit
+def _move_on(game: Game, table: Table) -> None:
+    game["hand"] += 1
+
+
+@jit
+def _is_lost(game: Game, table: Table) -> bool:
+    return False
+
+
+@jit
+def _write_mask(game: Game, mask: Any, row: Int) -> None:
+    bidding = game["phase"] == BID
+    cards = 0 if bidding else game["legal"]
+    bids = game["legal"] if bidding else 0
+    store_64(mask, row, 0, cards | (bids << FIRST_BID))
+    store_4(mask, row, 64, bids >> 12)
+    mask[row, 68] = (bids >> 16) & 1
+    mask[row, 69] = (bids >> 17) & 1
+
+
+@jit
+def _write_wide_mask(game: Game, mask: Any, row: Int) -> None:
+    for action in range(WIDE_NUM_ACTIONS):
+        mask[row, action] = 0
+    options = game["legal"]
+    for option in range(64):
+        if (options >> option) & 1:
+            mask[row, game["first_action"] + option] = 1
+
+
+seats = by_form(_seats, variants.seats)
+cards = by_form(_cards, variants.cards)
+suit_of = by_form(_suit_of, variants.suit_of)
+suit_cards = by_form(_suit_cards, variants.suit_cards)
+takes = by_form(_takes, variants.beats)
+receive = by_form(_receive, variants.receive)
+clear_copies = by_form(_clear_copies, variants.clear_copies)
+part_with = by_form(_part_with, variants.part_with)
+start_ramp = by_form(_start_ramp, variants.start_ramp)
+choose_hand = by_form(_choose_hand, variants.choose_hand)
+open_hand = by_form(_open_hand, variants.open_hand)
+is_last_bidder = by_form(_is_last_bidder, variants.is_last_bidder)
+bids_open = by_form(_bids_open, variants.bids_open)
+note_call = by_form(_note_call, variants.note_call)
+next_to_bid = by_form(_next_to_bid, variants.next_to_bid)
+other_options = by_form(_other_options, variants.other_options)
+first_action = by_form(_first_action, variants.first_action)
+note_first_action = by_form(_note_first_action, variants.note_first_action)
+leads = by_form(_leads, variants.leads)
+follows = by_form(_follows, variants.follows)
+options_of = by_form(_options_of, variants.options_of)
+card_behind = by_form(_card_behind, variants.card_behind)
+is_incomplete = by_form(_is_incomplete, variants.is_incomplete)
+award_trick = by_form(_award_trick, variants.award_trick)
+hand_points = by_form(_hand_points, variants.hand_points)
+is_last_hand = by_form(_is_last_hand, variants.is_last_hand)
+move_on = by_form(_move_on, variants.move_on)
+is_lost = by_form(_is_lost, variants.is_lost)
+
+
+# --- A match -------------------------------------------------------------------------------------------------------
 
 
 @jit
 def start_match(game: Game, table: Table, decks: Any, seed: Int, dealer: Int) -> None:
-    """A new match from a seed: no scores, ``dealer`` deals the first hand."""
+    """A new match from a seed: no scores, ``dealer`` deals the first hand; NONE: drawn, as by cutting."""
     game["seed"] = seed
     game["stream"] = stream_of(seed, DEALS)
+    if table["first_dealer"] == NONE:  # drawn even where it is given, so that the deals do not depend on it
+        game["stream"] = next_state(game["stream"])
+        dealer = below(game["stream"], table["players"]) if dealer == NONE else dealer
     game["hand"] = 0
     game["dealer"] = dealer
-    for seat in range(MAX_PLAYERS):
+    for seat in range(seats(game)):
         game["scores"][seat] = 0.0
-    shuffle(game, table, decks)
-    deal(game, table)
+    start_ramp(game, table)
+    start_hand(game, table, decks)
 
 
 @jit
@@ -61,6 +291,14 @@ def start_next_match(game: Game, table: Table, decks: Any) -> None:
     """A new match whose seed comes from the stream of the one before."""
     stream = next_state(game["stream"])
     start_match(game, table, decks, seed_of(stream), table["first_dealer"])
+
+
+@jit
+def start_hand(game: Game, table: Table, decks: Any) -> None:
+    """Shuffle and deal the next hand."""
+    choose_hand(game, table)
+    shuffle(game, table, decks)
+    deal(game, table)
 
 
 @jit
@@ -74,7 +312,7 @@ def shuffle(game: Game, table: Table, decks: Any) -> None:
     for k in range(size):
         deck[k] = table["deck"][k]
     stream = game["stream"]
-    needed = table["hand_sizes"][game["hand"]] * table["players"] + 1  # the deal and the card turned up
+    needed = game["hand_size"] * table["players"] + 1  # the deal and the card turned up
     for k in range(min(needed, size - 1)):
         stream = next_state(stream)
         j = k + below(stream, size - k)
@@ -91,32 +329,28 @@ def shuffle(game: Game, table: Table, decks: Any) -> None:
 def deal(game: Game, table: Table) -> None:
     """Deal the deck as it lies, one card at a time from left of the dealer, and turn the next card up."""
     players = table["players"]
-    size = table["hand_sizes"][game["hand"]]
-    for seat in range(MAX_PLAYERS):
+    for seat in range(seats(game)):
         game["hands"][seat] = 0
         game["played"][seat] = 0
         game["bids"][seat] = NONE
         game["taken"][seat] = 0
         game["voids"][seat] = 0
-    for k in range(NUM_CARDS):
+        clear_copies(game, seat)
+    for k in range(cards(game)):
         game["plays"][k] = NONE
-    dealt = size * players
     receiver = game["dealer"]
-    for k in range(dealt):
+    for k in range(game["hand_size"] * players):
         receiver = left_of(receiver, players)
-        game["hands"][receiver] |= ONE << game["deck"][k]
+        receive(game, receiver, game["deck"][k])
     game["turned"] = NONE
     game["trump"] = NO_TRUMP
-    if table["turn_up"] and dealt < table["deck_size"]:
-        game["turned"] = game["deck"][dealt]
-        game["trump"] = game["turned"] // NUM_RANKS
-    game["hand_size"] = size
     game["num_plays"] = 0
     clear_trick(game)
     game["leader"] = left_of(game["dealer"], players)
     game["player"] = game["leader"]
     game["phase"] = BID
-    game["legal"] = legal_bids(game, table)
+    open_hand(game, table)
+    set_legal(game, table)
 
 
 @jit
@@ -128,14 +362,29 @@ def clear_trick(game: Game) -> None:
     game["best"] = NONE
 
 
+# --- What is allowed -----------------------------------------------------------------------------------------------
+
+
+@jit
+def set_legal(game: Game, table: Table) -> None:
+    """Renew the options of the seat to act."""
+    note_first_action(game, table)
+    if game["phase"] == BID:
+        game["legal"] = legal_bids(game, table)
+    elif game["phase"] == PLAY:
+        game["legal"] = legal_cards(game, table)
+    else:
+        game["legal"] = other_options(game, table)
+
+
 @jit
 def forbidden_bid(game: Game, table: Table) -> Int:
-    """The hook: the bid that would make the sum fit, for the dealer bidding last; NONE where there is none."""
-    if game["phase"] != BID or not table["hook"] or game["player"] != game["dealer"]:
+    """The hook: the bid that would make the sum fit, for the last to bid; NONE where there is none."""
+    if game["phase"] != BID or not table["hook"] or not is_last_bidder(game, table):
         return NONE
     rest = np.int64(game["hand_size"])
     for seat in range(table["players"]):
-        if seat != game["dealer"]:
+        if seat != game["player"]:
             rest -= game["bids"][seat]
     return rest if rest >= 0 else NONE
 
@@ -143,102 +392,103 @@ def forbidden_bid(game: Game, table: Table) -> Int:
 @jit
 def legal_bids(game: Game, table: Table) -> Int:
     """Bit b for each bid b that the seat to act may make."""
-    legal = (ONE << (game["hand_size"] + 1)) - 1
+    legal = bids_open(game, table, (ONE << (game["hand_size"] + 1)) - 1)
     forbidden = forbidden_bid(game, table)
     return legal if forbidden == NONE else legal & ~(ONE << forbidden)
 
 
 @jit
-def legal_cards(game: Game) -> Int:
+def legal_cards(game: Game, table: Table) -> Int:
     """Bit c for each card c that the seat to act may play: follow suit if you can."""
     hand = game["hands"][game["player"]]
     if game["led_suit"] == NONE:
-        return hand
-    following = hand & suit_mask(game["led_suit"])
-    return following if following else hand
+        return options_of(game, table, leads(game, table, hand))
+    following = hand & suit_cards(game, table, game["led_suit"])
+    return options_of(game, table, follows(game, table, hand, following))
 
 
 @jit
 def is_legal(game: Game, action: Int) -> bool:
     """Whether the seat to act may take this action; any whole number may be asked about."""
-    option = action - FIRST_BID if game["phase"] == BID else action
+    option = action - first_action(game)
     return bool(option >= 0 and option < 63 and (game["legal"] >> option) & 1 == 1)
 
 
 @jit
 def action_of(game: Game, option: Int) -> Int:
     """The action behind a bit of ``game["legal"]``."""
-    return option + FIRST_BID if game["phase"] == BID else option
+    return option + first_action(game)
+
+
+# --- Moves ---------------------------------------------------------------------------------------------------------
 
 
 @jit
 def apply(game: Game, table: Table, action: Int) -> None:
     """Take a legal action. The last card of a hand scores it and leaves the game in HAND_OVER."""
     if game["phase"] == BID:
-        make_bid(game, table, action - FIRST_BID)
+        make_bid(game, table, action - first_action(game))
     else:
-        play_card(game, table, action)
+        decide(game, table, action - first_action(game))
 
 
 @jit
 def make_bid(game: Game, table: Table, bid: Int) -> None:
-    """Bid for the seat to act; after the dealer's bid the first lead is due."""
-    seat = game["player"]
-    game["bids"][seat] = bid
-    game["player"] = left_of(seat, table["players"])
-    if seat == game["dealer"]:
-        game["phase"] = PLAY
-        game["legal"] = legal_cards(game)
-    else:
-        game["legal"] = legal_bids(game, table)
+    """Bid for the seat to act; after the last bid the first lead is due."""
+    game["bids"][game["player"]] = bid
+    note_call(game, bid)
+    next_to_bid(game, table)
+    set_legal(game, table)
 
 
 @jit
-def beats(card: Int, best: Int, trump: Int) -> bool:
-    """Whether a card played later takes the trick from the card that wins it so far."""
-    suit, best_suit = card // NUM_RANKS, best // NUM_RANKS
-    return bool(((suit == best_suit) & (card > best)) | ((suit != best_suit) & (suit == trump)))
-
-
-@jit
-def play_card(game: Game, table: Table, card: Int) -> None:
+def play_card(game: Game, table: Table, option: Int) -> None:
     """Play a card for the seat to act; a full trick goes to its winner, who leads the next."""
     seat = game["player"]
     players = table["players"]
-    bit = ONE << card
-    game["hands"][seat] ^= bit
-    game["played"][seat] |= bit
+    card = card_behind(game, table, option)
+    part_with(game, seat, card)
     game["plays"][game["num_plays"]] = card
     game["num_plays"] += 1
     game["in_trick"] += 1
-    suit = card // NUM_RANKS
+    suit = suit_of(game, table, card)
     if game["in_trick"] == 1:
         game["led_suit"] = suit
         game["winning"] = seat
         game["best"] = card
     else:  # random play makes these two unpredictable: selections, not branches
         game["voids"][seat] |= np.int64(suit != game["led_suit"]) << game["led_suit"]
-        wins = beats(card, game["best"], game["trump"])
+        wins = takes(game, table, card, game["best"])
         game["winning"] = seat if wins else game["winning"]
         game["best"] = card if wins else game["best"]
+    if is_incomplete(game, table, suit):
+        set_legal(game, table)
+        return
     if game["in_trick"] < players:
         game["player"] = left_of(seat, players)
     else:
-        winner = game["winning"]
-        game["taken"][winner] += 1
-        game["leader"] = winner
-        game["player"] = winner
+        award_trick(game, table)
+        game["player"] = game["leader"]
         clear_trick(game)
         if game["num_plays"] == game["hand_size"] * players:
             score_hand(game, table)
             return
-    game["legal"] = legal_cards(game)
+    game["legal"] = legal_cards(game, table)
 
 
 @jit
-def hand_points(game: Game, table: Table, seat: Int) -> Any:
-    """Points of a seat for the hand just over."""
-    return table["points"][game["hand_size"], game["bids"][seat], game["taken"][seat]]
+def _decide_wide(game: Game, table: Table, option: Int) -> None:
+    if game["phase"] == PLAY:
+        play_card(game, table, option)
+    else:
+        variants.decide(game, table, option)
+        set_legal(game, table)
+
+
+decide = by_form(_decide, _decide_wide)
+
+
+# --- The end of a hand and of a match --------------------------------------------------------------------------------
 
 
 @jit
@@ -254,21 +504,23 @@ def score_hand(game: Game, table: Table) -> None:
 @jit
 def next_hand(game: Game, table: Table, decks: Any) -> None:
     """After HAND_OVER: the next dealer deals, or the match is over."""
-    if game["hand"] + 1 == table["num_hands"]:
+    if is_last_hand(game, table):
         game["phase"] = MATCH_OVER
         return
-    game["hand"] += 1
+    move_on(game, table)
     game["dealer"] = left_of(game["dealer"], table["players"])
-    shuffle(game, table, decks)
-    deal(game, table)
+    start_hand(game, table, decks)
 
 
 @jit
 def win_share(game: Game, table: Table, seat: Int) -> float:
     """Share of the win for one seat by the totals as they stand: 1/k for each of the k seats on top."""
+    if is_lost(game, table):
+        return 0.0
+    sign = -1.0 if table["lowest"] else 1.0
     on_top = 0
     for other in range(table["players"]):
-        if game["scores"][other] > game["scores"][seat]:
+        if sign * game["scores"][other] > sign * game["scores"][seat]:
             return 0.0
         if game["scores"][other] == game["scores"][seat]:
             on_top += 1
@@ -280,7 +532,7 @@ def write_reward(game: Game, table: Table, kind: Int, reward: Any, row: Int) -> 
     """Rewards for the hand just over (phase HAND_OVER), of a kind POINTS, ZERO_SUM or WIN: ``reward[row, seat]``."""
     players = table["players"]
     if kind == WIN:
-        if game["hand"] + 1 == table["num_hands"]:
+        if is_last_hand(game, table):
             for seat in range(players):
                 reward[row, seat] = win_share(game, table, seat)
         return
@@ -293,6 +545,9 @@ def write_reward(game: Game, table: Table, kind: Int, reward: Any, row: Int) -> 
         reward[row, seat] = hand_points(game, table, seat) - mean
 
 
+# --- For players -----------------------------------------------------------------------------------------------------
+
+
 @jit
 def random_action(game: Game, stream: np.uint64) -> Int:
     """A uniformly random legal action, decided by a state of a random stream."""
@@ -300,16 +555,7 @@ def random_action(game: Game, stream: np.uint64) -> Int:
     return action_of(game, nth_bit(legal, below(stream, popcount(legal))))
 
 
-@jit
-def write_mask(game: Game, mask: Any, row: Int) -> None:
-    """``mask[row, action]`` = 1 for each legal action, else 0; all zero when nobody is to act."""
-    bidding = game["phase"] == BID
-    cards = 0 if bidding else game["legal"]
-    bids = game["legal"] if bidding else 0
-    store_64(mask, row, 0, cards | (bids << FIRST_BID))
-    store_4(mask, row, 64, bids >> 12)
-    mask[row, 68] = (bids >> 16) & 1
-    mask[row, 69] = (bids >> 17) & 1
+write_mask = by_form(_write_mask, _write_wide_mask)
 
 
 def reward_kind(reward: str) -> int:

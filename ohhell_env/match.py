@@ -17,9 +17,7 @@ from ohhell_env import kernel
 from ohhell_env.game import Game, illegal_action_text
 from ohhell_env.notation import load_record, save_record
 from ohhell_env.rules import Rules
-from ohhell_env.state import GAME, HAND_OVER, check_seed, compile_rules
-
-NO_DECKS = np.zeros((0, 1), dtype=np.int8)
+from ohhell_env.state import HAND_OVER, check_seed, compile_rules, form_of, parse_decks
 
 
 class Match:
@@ -30,16 +28,17 @@ class Match:
         seed: of the deals, 0..2**63-1; without one, some.
 
     Attributes:
-        games, tables: arrays of one `state.GAME` and one `state.TABLE` record.
+        games, tables: arrays of one game's and one table's record, as `state.Form` says.
     """
 
     def __init__(self, rules: Rules, seed: int | None = None) -> None:
         self.rules = rules
         self.tables = compile_rules((rules,))
-        self.games: NDArray[np.void] = np.zeros(1, dtype=GAME)
+        self.games: NDArray[np.void] = np.zeros(1, dtype=form_of((rules,)).game)
         self._past: list[Any] = []
+        self._decks = parse_decks((), (rules,))
         seed = secrets.randbits(63) if seed is None else check_seed(seed)
-        kernel.start_match(self.games[0], self.tables[0], NO_DECKS, seed, rules.first_dealer)
+        kernel.start_match(self.games[0], self.tables[0], self._decks, seed, self.tables[0]["first_dealer"])
 
     @classmethod
     def load(cls, path: str | Path) -> Match:
@@ -72,7 +71,7 @@ class Match:
         if record["phase"] != HAND_OVER:
             return False
         self._past.append(self.games.copy()[0])
-        kernel.next_hand(record, table, NO_DECKS)
+        kernel.next_hand(record, table, self._decks)
         return True
 
 

@@ -3,6 +3,10 @@
 The first line names the rules and the seed. Each hand's line has the cards of each seat in the order received, the card
 turned up, the rest of the stock, the bids in the order made, the tricks in the order played, and what came of it. A
 finished match ends with its result. A record holds all cards: it is the whole table's, not one seat's.
+
+At tables of the wide form the bids hold everything said before the play, in order: a bid as a number, "pass", "nil",
+"blind 3", and the trump named as "hearts" or "no trump"; a hand in which a joker led without trump also says, trick by
+trick, which suit was named. A hand dealt again is another line with the same number.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,15 +22,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env import kernel
-from ohhell_env.cards import card_name, parse_card, parse_cards
+from ohhell_env.cards import SUIT_NAMES, Pack, card_name, parse_card, parse_cards
 from ohhell_env.game import Game, illegal_action_text
+from ohhell_env.ramps import DRAWN, RANDOM
 from ohhell_env.rules import Rules
-from ohhell_env.state import BID, GAME, HAND_OVER, MATCH_OVER, PLAY, check_seed, compile_rules, parse_decks
+from ohhell_env.state import (
+    BLIND,
+    HAND_OVER,
+    MATCH_OVER,
+    NAME_SUIT,
+    NAME_TRUMP,
+    PASS_OR_NIL,
+    PLAY,
+    WIDE_FIRST_BID,
+    WIDE_FIRST_SUIT,
+    WIDE_FORM,
+    WIDE_PASS,
+    check_seed,
+    compile_rules,
+    form_of,
+    parse_decks,
+)
 
 FORMAT = "ohhell"
 VERSION = 1
 _HAND_KEYS = ("hand", "size", "dealer", "deal", "turned", "stock", "bids", "tricks")
 _CLAIMS = ("taken", "points", "totals")  # what a finished hand's line says came of it
+_NAMED = "named"  # suits named for jokers, where there are any
+_SUIT_WORDS = (*SUIT_NAMES, "no trump")
 Value = TypeVar("Value")
 Watch = Callable[[NDArray[np.void], int | None], None]
 
@@ -101,8 +125,9 @@ class _Replay:
         self.rules = rules
         self.seed = seed
         self.watch = watch or (lambda games, action: None)
-        self.games: NDArray[np.void] = np.zeros(1, dtype=GAME)
-        self.tables = compile_rules((rules,))
+        self.form = form_of((rules,))
+        self.games: NDArray[np.void] = np.zeros(1, dtype=self.form.game)
+        self.tables = compile_rules((rules,), self.form)
         self.past: list[NDArray[np.void]] = []
         self.started = self.ended = False
 
@@ -112,17 +137,17 @@ class _Replay:
 
     def hand(self, line: int, data: dict[str, Any]) -> None:
         """Deal and play one hand."""
-        _check_keys(line, data, _HAND_KEYS, _CLAIMS)
+        _check_keys(line, data, _HAND_KEYS, (*_CLAIMS, _NAMED) if self.form is WIDE_FORM else _CLAIMS)
         record, table = self.games[0], self.tables[0]
         if self.started and record["phase"] != HAND_OVER and record["phase"] != MATCH_OVER:
             raise RecordError(f"line {line}: another hand begins, but hand {self.game.hand_number} is not finished")
-        number = self.game.hand_number + 1 if self.started else 1
+        number = self.game.hand_number + (not self.game.failed) if self.started else 1
         if record["phase"] == MATCH_OVER:
             raise RecordError(f"line {line}: a hand after the match's last, number {self.rules.num_hands}")
-        for key, wanted in (("hand", number), ("size", self.rules.hand_sizes[number - 1])):
-            if not _same(data.get(key), wanted):
-                raise RecordError(f"line {line}: {key} is {data.get(key)!r}, but must be {wanted}")
-        deck = _checked(line, "deal", lambda: self._deck(data, number))
+        if not _same(data.get("hand"), number):
+            raise RecordError(f"line {line}: hand is {data.get('hand')!r}, but must be {number}")
+        size = self._size(line, data, number)
+        deck = _checked(line, "deal", lambda: self._deck(data, size))
         decks = np.zeros((number, deck.shape[1]), dtype=np.int8)
         decks[number - 1] = deck[0]
         if self.started:
@@ -130,16 +155,27 @@ class _Replay:
         else:
             kernel.start_match(record, table, decks, self.seed, data["dealer"])
             self.started = True
-        for key, value in (("dealer", self.game.dealer), ("turned", _name(self.game.turned))):
+        for key, value in (("dealer", self.game.dealer), ("size", self.game.hand_size)):
             if data.get(key) != value:
                 raise RecordError(f"line {line}: {key} is {data.get(key)!r}, but must be {value!r}")
         self.watch(self.games.copy(), None)
         self._moves(line, data)
 
-    def _deck(self, data: dict[str, Any], number: int) -> NDArray[np.int8]:
-        players = self.rules.players
-        hands = [parse_cards(hand) for hand in data["deal"]]
-        size = self.rules.hand_sizes[number - 1]
+    def _size(self, line: int, data: dict[str, Any], number: int) -> int:
+        """The hand's size; where chance decides it, one that may come, which the deal then checks."""
+        size, peak = data.get("size"), self.rules.peak
+        if self.rules.ramp in (RANDOM, DRAWN):
+            if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= peak:
+                raise RecordError(f"line {line}: size is {size!r}, but must be from 1 to {peak}")
+            return size
+        wanted = self.rules.hand_sizes[number - 1]
+        if not _same(size, wanted):
+            raise RecordError(f"line {line}: size is {size!r}, but must be {wanted}")
+        return wanted
+
+    def _deck(self, data: dict[str, Any], size: int) -> NDArray[np.int8]:
+        players, pack = self.rules.players, self.rules.deck.kinds
+        hands = [parse_cards(hand, pack) for hand in data["deal"]]
         if len(hands) != players or any(len(hand) != size for hand in hands):
             raise ValueError(f"{players} hands of {size} cards are needed")
         dealer = _whole(data["dealer"])
@@ -147,22 +183,44 @@ class _Replay:
             raise ValueError(f"dealer {dealer} is not a seat")
         order = [hands[(dealer + 1 + k) % players][trick] for trick in range(size) for k in range(players)]
         if data["turned"] is not None:
-            order.append(parse_card(data["turned"]))
-        return parse_decks([order + parse_cards(data["stock"])], (self.rules,))
+            order.append(parse_card(data["turned"], pack))
+        return parse_decks([order + parse_cards(data["stock"], pack)], (self.rules,))
 
     def _moves(self, line: int, data: dict[str, Any]) -> None:
         record, table = self.games[0], self.tables[0]
-        bids = _checked(line, "bids", lambda: [_whole(bid) for bid in data["bids"]])
-        cards = _checked(line, "tricks", lambda: [card for trick in data["tricks"] for card in parse_cards(trick)])
-        for what, phase, actions in (
-            ("bid", BID, [kernel.FIRST_BID + bid for bid in bids]),
-            ("card", PLAY, cards),
+        pack = self.rules.deck.kinds
+        calls = _checked(line, "bids", lambda: list(data["bids"]))
+        cards = _checked(
+            line, "tricks", lambda: [card for trick in data["tricks"] for card in parse_cards(trick, pack)]
+        )
+        named = _checked(line, _NAMED, lambda: list(data.get(_NAMED, ())))
+        said = played = 0
+        while True:
+            trick = int(record["num_plays"]) // self.rules.players
+            if record["phase"] == NAME_SUIT and trick < len(named):
+                what = f"trick {trick + 1}'s suit"
+                action = _checked(line, what, partial(_suit_action, named[trick]))
+            elif said < len(calls):
+                action = _checked(line, "bids", partial(self._call, calls[said]))
+                said += 1
+                what = f"bid {said}"
+            elif played < len(cards):
+                card = cards[played]
+                played += 1
+                what = f"card {played}"
+                action = self.game.play_action(card) if record["phase"] == PLAY else card
+            else:
+                break
+            if not kernel.is_legal(record, action):
+                raise RecordError(f"line {line}, {what}: {illegal_action_text(self.game, action)}")
+            kernel.apply(record, table, action)
+            self.watch(self.games.copy(), action)
+        for key, value, wanted in (
+            ("turned", data["turned"], _name(self.game.turned, pack)),
+            (_NAMED, named, _named(self.game)),
         ):
-            for k, action in enumerate(actions, start=1):
-                if record["phase"] != phase or not kernel.is_legal(record, action):
-                    raise RecordError(f"line {line}, {what} {k}: {illegal_action_text(self.game, action)}")
-                kernel.apply(record, table, action)
-                self.watch(self.games.copy(), action)
+            if value != wanted:
+                raise RecordError(f"line {line}: {key} is {value!r}, but must be {wanted!r}")
         game = self.game
         tricks = _tricks(game)
         if data["tricks"] != tricks:
@@ -175,8 +233,26 @@ class _Replay:
         for key, value in (("taken", game.taken), ("points", game.points), ("totals", game.scores)):
             if not _same(data.get(key), list(value)):
                 raise RecordError(f"line {line}: {key} is {data.get(key)!r}, but the cards played give {list(value)}")
-        if game.hand_number == self.rules.num_hands:
+        if kernel.is_last_hand(record, table):
             kernel.next_hand(record, table, np.zeros((0, 1), dtype=np.int8))
+
+    def _call(self, word: Any) -> int:
+        """The action behind what a record says before the play."""
+        if self.form is not WIDE_FORM:
+            return kernel.FIRST_BID + _whole(word)
+        phase = self.game.phase
+        if phase == NAME_TRUMP:
+            return _suit_action(word)
+        if word == "pass":
+            return WIDE_PASS
+        if phase == PASS_OR_NIL and word == "nil":
+            return WIDE_FIRST_BID
+        if phase == BLIND and isinstance(word, str) and word.startswith("blind "):
+            return WIDE_FIRST_BID + int(word.removeprefix("blind "))
+        bid = _whole(word)
+        if phase in (BLIND, PASS_OR_NIL) or not 0 <= bid < self.form.num_bids:
+            raise ValueError(f"{word!r} cannot be said here")
+        return WIDE_FIRST_BID + bid
 
     def check_result(self, line: int, result: Any) -> None:
         """The last line must say what the match's cards say."""
@@ -194,6 +270,7 @@ class _Replay:
 
 
 def _hand_line(hand: Game) -> dict[str, Any]:
+    pack = hand.rules.deck.kinds
     order, stock = hand.deal_order
     seats = [(hand.dealer + 1 + k) % hand.players for k in range(hand.players)]
     received = {seat: order[k :: hand.players] for k, seat in enumerate(seats)}
@@ -201,27 +278,50 @@ def _hand_line(hand: Game) -> dict[str, Any]:
         "hand": hand.hand_number,
         "size": hand.hand_size,
         "dealer": hand.dealer,
-        "deal": [_names(received[seat]) for seat in range(hand.players)],
-        "turned": _name(hand.turned),
-        "stock": _names(stock),
-        "bids": [bid for bid in (hand.bids[seat] for seat in seats) if bid is not None],
-        "tricks": [
-            _names(card for _, card in plays) for plays in (*(t.plays for t in hand.tricks), hand.trick) if plays
-        ],
+        "deal": [_names(received[seat], pack) for seat in range(hand.players)],
+        "turned": _name(hand.turned, pack),
+        "stock": _names(stock, pack),
+        "bids": [_word(phase, action, hand) for phase, action in hand.calls],
+        "tricks": _tricks(hand),
     }
+    if named := _named(hand):
+        line[_NAMED] = named
     if hand.phase in (HAND_OVER, MATCH_OVER):
         line |= {"taken": hand.taken, "points": hand.points, "totals": hand.scores}
     return line
 
 
+def _word(phase: int, action: int, hand: Game) -> int | str:
+    """How a record writes what is said before the play."""
+    if phase == NAME_TRUMP:
+        return _SUIT_WORDS[action - WIDE_FIRST_SUIT]
+    if phase in (BLIND, PASS_OR_NIL) and action == WIDE_PASS:
+        return "pass"
+    bid = action - hand.form.first_bid
+    return {BLIND: f"blind {bid}", PASS_OR_NIL: "nil"}.get(phase, bid)
+
+
+def _suit_action(word: Any) -> int:
+    if word not in _SUIT_WORDS:
+        raise ValueError(f"{word!r} is not a suit; use one of {', '.join(_SUIT_WORDS)}")
+    return WIDE_FIRST_SUIT + _SUIT_WORDS.index(word)
+
+
+def _named(hand: Game) -> list[str | None]:
+    """The suits named for jokers, a place for each trick begun; empty where none was."""
+    suits = [*(trick.named for trick in hand.tricks), *([hand.named_suit] if hand.trick else [])]
+    return [] if all(suit is None for suit in suits) else [None if s is None else _SUIT_WORDS[s] for s in suits]
+
+
 def _tricks(hand: Game) -> list[str]:
     tricks = [*(trick.plays for trick in hand.tricks), hand.trick]
-    return [_names(card for _, card in plays) for plays in tricks if plays]
+    return [_names((card for _, card in plays), hand.rules.deck.kinds) for plays in tricks if plays]
 
 
 def _rules(data: Any) -> Rules:
     rules = Rules.from_json(data)
-    if missing := sorted(set(Rules.__dataclass_fields__) - set(data)):
+    needed = {name for name, option in Rules.__dataclass_fields__.items() if not option.metadata.get("late")}
+    if missing := sorted(needed - set(data)):
         raise ValueError(f"{', '.join(missing)} is missing")
     return rules
 
@@ -244,12 +344,12 @@ def _check_keys(line: int, data: dict[str, Any], needed: tuple[str, ...], allowe
         raise RecordError(f"line {line}: {', '.join(unknown)} is not known; known are {', '.join(needed + allowed)}")
 
 
-def _names(cards: Iterable[int]) -> str:
-    return " ".join(card_name(card) for card in cards)
+def _names(cards: Iterable[int], pack: Pack) -> str:
+    return " ".join(card_name(card, pack) for card in cards)
 
 
-def _name(card: int | None) -> str | None:
-    return None if card is None else card_name(card)
+def _name(card: int | None, pack: Pack) -> str | None:
+    return None if card is None else card_name(card, pack)
 
 
 def _parse(line: int, text: str) -> dict[str, Any]:

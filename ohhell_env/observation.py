@@ -8,61 +8,35 @@ except the order of past tricks, which ``Game.events`` tells.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ohhell_env import kernel
-from ohhell_env.cards import (
-    NUM_CARDS,
-    NUM_RANKS,
-    NUM_SUITS,
-    RANKS,
-    SUIT_NAMES,
-    SUIT_SYMBOLS,
-    card_id,
-    card_symbol,
-)
-from ohhell_env.jit import ONE, Int, clamp, jit, lowest, store_32, store_64
+from ohhell_env import observation_wide
+from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from ohhell_env.jit import ONE, Int, by_form, clamp, jit, left_of, lowest, store_32, store_64
 from ohhell_env.limits import MAX_HAND_SIZE, MAX_PLAYERS, MIN_PLAYERS, NUM_BIDS
 from ohhell_env.rules import Rules
-from ohhell_env.state import BID, NO_TRUMP, NONE
+from ohhell_env.sections import (
+    GAPS_REACHED,
+    MAX_GAP,
+    MAX_HANDS_LEFT,
+    MAX_NEED,
+    MAX_SUM_GAP,
+    MIN_NEED,
+    SCORE_GAPS,
+    SEALED,
+    Section,
+    offsets,
+    put,
+    relative,
+)
+from ohhell_env.state import BID, NONE, STANDARD_FORM, Form
 
-SEALED = -2  # a bid in a view of `blind`: made, but not to be seen
 HIDDEN = NUM_BIDS  # class of a bid that is made but sealed
 NOT_YET = NUM_BIDS + 1  # class of a bid that is not made
-MIN_NEED, MAX_NEED = -3, 9  # need is clipped to this; bid and taken stand beside it in full
-MAX_SUM_GAP = 8  # sum of bids less hand size is clipped to -8..8
-MAX_HANDS_LEFT = 32
-# Thresholds of (viewer's total - other's total), points: ahead by at least .., behind by less than ..; finest where
-# one hand can turn the match.
-_AHEAD = (1, 3, 6, 11, 13, 16, 21, 31, 51, 81)
-SCORE_GAPS = (*(1 - lead for lead in reversed(_AHEAD)), *_AHEAD)
-
-
-@dataclass(frozen=True)
-class Section:
-    """One named part of the observation.
-
-    Attributes:
-        name: key of `observation_layout`.
-        shape: rows and columns of the part; it is stored flat, row by row.
-        meaning: what a one means.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    meaning: str
-
-    @property
-    def size(self) -> int:
-        """Entries in the part."""
-        return int(np.prod(self.shape))
-
 
 _S = MAX_PLAYERS
 SECTIONS = (
@@ -107,22 +81,32 @@ SECTIONS = (
 )
 
 
-def _offsets() -> tuple[dict[str, int], int]:
-    offsets, at = {}, 0
-    for section in SECTIONS:
-        offsets[section.name] = at
-        at += section.size
-    return offsets, at
-
-
-_AT, OBSERVATION_SIZE = _offsets()
+_AT, OBSERVATION_SIZE = offsets(SECTIONS)
 LAYOUT: Mapping[str, slice] = MappingProxyType({s.name: slice(_AT[s.name], _AT[s.name] + s.size) for s in SECTIONS})
 LAYOUT_HASH = hashlib.sha256(repr(SECTIONS).encode()).hexdigest()[:16]
 
 
+WIDE_LAYOUT: Mapping[str, slice] = MappingProxyType(
+    {s.name: slice(at, at + s.size) for s, at in zip(observation_wide.SECTIONS, observation_wide._AT.values())}
+)
+
+
+def sections(form: Form) -> tuple[Section, ...]:
+    """The sections of a form's observation."""
+    return SECTIONS if form is STANDARD_FORM else observation_wide.SECTIONS
+
+
+def observation_size(form: Form) -> int:
+    """Entries in an observation of a form."""
+    return OBSERVATION_SIZE if form is STANDARD_FORM else observation_wide.OBSERVATION_SIZE
+
+
 def observation_layout(rules: Rules | None = None) -> Mapping[str, slice]:
-    """Where each section of an observation stands: name -> slice. The same for every table of 3 to 7 players."""
-    return LAYOUT
+    """Where each section of an observation stands: name -> slice.
+
+    One layout for every table of the standard form, which is the default; another for every table of the wide form.
+    """
+    return LAYOUT if rules is None or rules.standard else WIDE_LAYOUT
 
 
 # The encoder: one function a section or two that belong together. Offsets are constants to the compiler.
@@ -137,13 +121,10 @@ _BID_ROW = NUM_BIDS + 2
 _TAKEN_ROW = MAX_HAND_SIZE + 1
 _NEED_ROW = MAX_NEED - MIN_NEED + 1
 _NUM_GAPS = len(SCORE_GAPS)
-_MAX_GAP = 100
-# How many thresholds a gap of -100..100 points reaches.
-_GAPS_REACHED = np.array([sum(gap >= t for t in SCORE_GAPS) for gap in range(-_MAX_GAP, _MAX_GAP + 1)])
 
 
 @jit
-def encode(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
+def encode_standard(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Write what ``viewer`` (a seat) sees of a game into ``out[row]``; out is (N, OBSERVATION_SIZE) int8.
 
     Rows are passed as array and index throughout: a slice would count a reference, which costs more than a section.
@@ -155,13 +136,6 @@ def encode(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     write_trick(game, table, viewer, out, row)
     write_contracts(game, table, viewer, out, row)
     write_table(game, table, viewer, out, row)
-
-
-@jit
-def relative(seat: Int, viewer: Int, players: Int) -> Int:
-    """How many seats to the left of the viewer a seat is."""
-    distance = seat - viewer
-    return distance if distance >= 0 else distance + players
 
 
 # The sections before `turned` are stored whole, in ascending order, in widths of 32 and 64: what a store writes beyond
@@ -183,7 +157,7 @@ def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     for k in range(players):
         store_64(out, row, _PLAYED + NUM_CARDS * k, game["played"][seat])
         voids |= np.int64(game["voids"][seat]) << (NUM_SUITS * k)
-        seat = kernel.left_of(seat, players)
+        seat = left_of(seat, players)
     store_32(out, row, _VOIDS, voids)
 
 
@@ -195,16 +169,10 @@ def write_match(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     store_32(out, row, _HANDS_LEFT, (ONE << left) - 1)
     seat = viewer
     for k in range(players - 1):
-        seat = kernel.left_of(seat, players)
+        seat = left_of(seat, players)
         gap = np.int64(np.floor(game["scores"][viewer] - game["scores"][seat]))
-        reached = _GAPS_REACHED[clamp(gap, -_MAX_GAP, _MAX_GAP) + _MAX_GAP]
+        reached = GAPS_REACHED[clamp(gap, -MAX_GAP, MAX_GAP) + MAX_GAP]
         store_32(out, row, _SCORE_GAP + _NUM_GAPS * k, (ONE << reached) - 1)
-
-
-@jit
-def put(out: Any, row: Int, index: Int, one: bool) -> None:
-    """A zero or a one at an index; the unsigned index spares the check for a negative one."""
-    out[row, np.uint64(index)] = one
 
 
 @jit
@@ -225,7 +193,7 @@ def write_trick(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
         card = np.int64(game["plays"][min(first + k, NUM_CARDS - 1)]) if played else 0
         put(out, row, _TRICK + _TRICK_ROW * place + card // NUM_RANKS, played)
         put(out, row, _TRICK + _TRICK_ROW * place + NUM_SUITS + card % NUM_RANKS, played)
-        place = kernel.left_of(place, players)
+        place = left_of(place, players)
 
 
 @jit
@@ -245,7 +213,7 @@ def write_contracts(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> N
         put(out, row, _BIDS + _BID_ROW * k + (bid if known else HIDDEN if made else NOT_YET), True)
         put(out, row, _TAKEN + _TAKEN_ROW * k + taken, True)
         total += bid if known else 0
-        seat = kernel.left_of(seat, players)
+        seat = left_of(seat, players)
     put(out, row, _BID_SUM + clamp(total, -MAX_SUM_GAP, MAX_SUM_GAP) + MAX_SUM_GAP, not sealed)
     if game["player"] == viewer and game["phase"] == BID:  # the bid that the mask lacks: a view has no others' bids
         closed = ~game["legal"] & ((ONE << (game["hand_size"] + 1)) - 1)
@@ -270,177 +238,31 @@ def write_table(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
 
 
 @jit
-def blind(games: Any, i: Int, viewer: Int, table: Any, views: Any, j: Int) -> None:
-    """Copy game i to ``views[j]`` without what ``viewer`` may not know: other hands, sealed bids, deck, seed, stream.
-
-    `encode` makes the same of the copy as of the game. A sealed bid reads SEALED, another seat's options are empty.
-    """
-    views[j] = games[i]
-    view = views[j]
+def _blind(view: Any, viewer: Int, table: Any) -> None:
     sealed = table["sealed"] == 1 and view["phase"] == BID
-    view["seed"] = 0
-    view["stream"] = 0
-    for k in range(NUM_CARDS):
-        view["deck"][k] = NONE
     for seat in range(table["players"]):
         if seat != viewer:
             view["hands"][seat] = 0
             if sealed and view["bids"][seat] != NONE:
                 view["bids"][seat] = SEALED
+
+
+encode = by_form(encode_standard, observation_wide.encode)
+erase_secrets = by_form(_blind, observation_wide.blind)
+
+
+@jit
+def blind(games: Any, i: Int, viewer: Int, table: Any, views: Any, j: Int) -> None:
+    """Copy game i to ``views[j]`` without what ``viewer`` may not know: hidden hands, sealed bids, deck, seed, stream.
+
+    `encode` makes the same of the copy as of the game. A sealed bid reads SEALED, another seat's options are empty.
+    """
+    views[j] = games[i]
+    view = views[j]
+    erase_secrets(view, viewer, table)
+    view["seed"] = 0
+    view["stream"] = 0
+    for k in range(view["deck"].shape[0]):
+        view["deck"][k] = NONE
     if view["player"] != viewer:
         view["legal"] = 0
-
-
-def decode(observation: NDArray[np.int8]) -> dict[str, Any]:
-    """An observation's facts in plain Python, by section name.
-
-    Card sections become lists of card numbers, one-hot rows a number or None, per-seat sections a list with one entry
-    for each player, relative seats first to last. A bid is a number, ``"hidden"`` or None (not yet). ``trump`` is a
-    suit 0..3 or None. ``score_gap`` holds for each other seat the (lowest, highest) gap in points that the bits allow.
-
-    Raises:
-        ValueError: if the array is not an observation of this layout.
-    """
-    vector = np.asarray(observation)
-    if vector.shape != (OBSERVATION_SIZE,) or not np.isin(vector, (0, 1)).all():
-        raise ValueError(f"an observation is {OBSERVATION_SIZE} zeros and ones; got shape {vector.shape}")
-    parts = {s.name: vector[LAYOUT[s.name]].reshape(s.shape) for s in SECTIONS}
-    players = _one(parts["players"], "players")
-    if players is None:
-        raise ValueError("section 'players' is empty: this is not an observation")
-    players += MIN_PLAYERS
-    facts: dict[str, Any] = {"players": players}
-    for section in SECTIONS:
-        if section.name not in facts:
-            facts[section.name] = _DECODERS[section.name](parts[section.name][: _rows(section, players)], section.name)
-    facts["hand_size"] += 1
-    return facts
-
-
-def _rows(section: Section, players: int) -> int:
-    per_seat = len(section.shape) == 2
-    return players - (section.name == "score_gap") if per_seat else section.shape[0]
-
-
-def _one(row: NDArray[np.int8], name: str) -> int | None:
-    ones = np.flatnonzero(row)
-    if len(ones) > 1:
-        raise ValueError(f"section {name!r} has {len(ones)} ones where it may have one")
-    return int(ones[0]) if len(ones) else None
-
-
-def _many(row: NDArray[np.int8], name: str) -> list[int]:
-    return [int(k) for k in np.flatnonzero(row)]
-
-
-def _each(decoder: Callable[[NDArray[np.int8], str], Any]) -> Callable[[NDArray[np.int8], str], list[Any]]:
-    return lambda rows, name: [decoder(row, name) for row in rows]
-
-
-def _trick_card(row: NDArray[np.int8], name: str) -> int | None:
-    suit, rank = _one(row[:NUM_SUITS], name), _one(row[NUM_SUITS:], name)
-    return None if suit is None or rank is None else card_id(suit, rank)
-
-
-def _bid(row: NDArray[np.int8], name: str) -> int | str | None:
-    bid = _one(row, name)
-    return {HIDDEN: "hidden", NOT_YET: None}.get(bid, bid) if bid is not None else None
-
-
-def _shifted(by: int) -> Callable[[NDArray[np.int8], str], int | None]:
-    def decoder(row: NDArray[np.int8], name: str) -> int | None:
-        index = _one(row, name)
-        return None if index is None else index + by
-
-    return decoder
-
-
-def _gap(row: NDArray[np.int8], name: str) -> tuple[float, float]:
-    reached = int(row.sum())
-    below = SCORE_GAPS[reached] if reached < len(SCORE_GAPS) else np.inf
-    return (SCORE_GAPS[reached - 1] if reached else -np.inf), below
-
-
-def _suit(row: NDArray[np.int8], name: str) -> int | None:
-    suit = _one(row, name)
-    return None if suit == NO_TRUMP else suit
-
-
-_DECODERS: dict[str, Callable[[NDArray[np.int8], str], Any]] = {
-    "hand": _many,
-    "unseen": _many,
-    "played": _each(_many),
-    "turned": _one,
-    "trump": _suit,
-    "trick": _each(_trick_card),
-    "leader": _one,
-    "led_suit": _one,
-    "winning": _one,
-    "voids": _each(_many),
-    "bids": _each(_bid),
-    "taken": _each(_one),
-    "need": _each(_shifted(MIN_NEED)),
-    "bid_sum": _shifted(-MAX_SUM_GAP),
-    "forbidden": _one,
-    "turn": _one,
-    "dealer": _one,
-    "hand_size": _one,
-    "tricks_left": _one,
-    "hands_left": lambda row, name: int(row.sum()),
-    "score_gap": _each(_gap),
-    "phase": lambda row, name: ("bid", "play", "hand over", "match over")[_one(row, name) or 0],
-    "table": lambda row, name: dict(zip(("sealed", "hook", "turn_up"), map(bool, row), strict=True)),
-}
-
-
-def observation_text(observation: NDArray[np.int8]) -> str:
-    """An observation as a person would read it, seats as you, left 1, left 2, ..."""
-    facts = decode(observation)
-    names = ["you", *(f"left {k}" for k in range(1, facts["players"]))]
-    cards = _cards_text
-    trump = "none" if facts["trump"] is None else SUIT_NAMES[facts["trump"]]
-    if facts["turned"] is not None:
-        trump += f" ({RANKS[facts['turned']]}{SUIT_SYMBOLS[facts['trump']]} turned up)"
-    lines = [
-        f"{facts['players']} players, hand of {facts['hand_size']}, {facts['tricks_left']} tricks left, "
-        f"{facts['hands_left']} hands to follow; {facts['phase']}",
-        f"trump {trump}; dealer {names[facts['dealer']]}; "
-        + ("nobody to act" if facts["turn"] is None else f"to act {names[facts['turn']]}"),
-        f"hand    {cards(facts['hand'])}",
-        f"unseen  {cards(facts['unseen'])}",
-    ]
-    if facts["forbidden"] is not None:
-        lines.append(f"forbidden bid {facts['forbidden']}")
-    if facts["bid_sum"] is not None:
-        lines.append(f"bids less tricks {facts['bid_sum']:+d}")
-    for seat, name in enumerate(names):
-        bid = {None: "-"}.get(facts["bids"][seat], facts["bids"][seat])
-        line = f"{name:7} bid {bid}, taken {facts['taken'][seat]}"
-        if facts["need"][seat] is not None:
-            line += f", needs {facts['need'][seat]}"
-        if facts["trick"][seat] is not None:
-            line += f", in the trick {card_symbol(facts['trick'][seat])}"
-            line += " (winning)" if facts["winning"] == seat else ""
-        if facts["played"][seat]:
-            line += f", played {cards(facts['played'][seat])}"
-        if facts["voids"][seat]:
-            line += ", void in " + ", ".join(SUIT_NAMES[suit] for suit in facts["voids"][seat])
-        if seat:
-            low, high = facts["score_gap"][seat - 1]
-            line += f", you lead by {low:g} to under {high:g}"
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def _cards_text(cards: list[int]) -> str:
-    return " ".join(card_symbol(card) for card in sorted(cards, reverse=True)) or "-"
-
-
-def layout_table() -> str:
-    """The layout as a Markdown table, as the README shows it."""
-    lines = ["| section | entries | shape | a one means |", "| --- | --- | --- | --- |"]
-    for section in SECTIONS:
-        at = LAYOUT[section.name]
-        shape = " x ".join(map(str, section.shape))
-        lines.append(f"| `{section.name}` | {at.start}..{at.stop - 1} | {shape} | {section.meaning} |")
-    return "\n".join(lines)

@@ -31,8 +31,8 @@ from ohhell_env.play_screen import (
     seats_table,
     trick_line,
 )
+from ohhell_env.presets import PRESETS, preset
 from ohhell_env.render.scene import scene_of
-from ohhell_env.rules import PRESETS, preset
 from ohhell_env.state import MATCH_OVER
 
 HINT_PLAYOUTS = 2000

@@ -9,7 +9,18 @@ from rich.table import Table
 from rich.text import Text
 
 from ohhell_env.cards import SUIT_NAMES, SUIT_SYMBOLS, SUITS, card_name
-from ohhell_env.game import BidMade, BidsShown, CardPlayed, Event, Game, HandDealt, HandScored, TrickTaken, action_text
+from ohhell_env.game import (
+    BidMade,
+    BidsShown,
+    CardPlayed,
+    Event,
+    Game,
+    Said,
+    SuitNamed,
+    TrickTaken,
+    TrumpMade,
+    action_text,
+)
 from ohhell_env.render.scene import Scene, by_suit, face_of, sorted_names
 
 RED, DIM, GOOD, BAD, MARK = "red", "bright_black", "green", "red", "yellow"
@@ -114,9 +125,19 @@ def event_text(event: Event, names: Sequence[str]) -> Text | None:
         case CardPlayed(seat, card):
             verb = "play" if names[seat] == "you" else "plays"
             return Text(f"  {names[seat]} {verb} ", style=DIM).append_text(card_text(card_name(card)))
-        case TrickTaken(seat):
+        case TrickTaken(None):
+            return Text("  nobody takes the trick: the next one counts for it too", style=MARK)
+        case TrickTaken(int(seat)):
             return Text(f"  {names[seat]} {'take' if names[seat] == 'you' else 'takes'} the trick", style=MARK)
-        case HandDealt() | HandScored():
+        case Said(seat, what, bid):
+            blind = f"bid{'' if names[seat] == 'you' else 's'} blind" + (" (sealed)" if bid is None else f" {bid}")
+            return Text(f"  {names[seat]}: {blind if what == 'blind' else what}", style=DIM)
+        case TrumpMade(trump, seat):
+            suit = "no trump" if trump is None else SUIT_NAMES[trump]
+            return Text(f"  trump: {suit}" if seat is None else f"  {names[seat]}: trump is {suit}", style=MARK)
+        case SuitNamed(seat, suit):
+            return Text(f"  {names[seat]}: the joker is of {SUIT_NAMES[suit]}", style=MARK)
+        case _:
             return None
 
 

@@ -27,7 +27,6 @@ from ohhell_env.bots.base import look
 from ohhell_env.bots.search import SearchBot
 from ohhell_env.game import action_text
 from ohhell_env.replay import Replay
-from ohhell_env.state import GAME
 
 FORMAT, VERSION = "ohhell", 1
 BATCHES = 10  # independent parts of a decision's play-outs; from their spread comes the standard error
@@ -137,7 +136,7 @@ def review(
 
 def _views(replay: Replay, positions: list[int], seed: int) -> tuple[NDArray[np.void], NDArray[np.int64]]:
     """What the seat to act knows in each position, and the keys of its random numbers."""
-    views = np.empty(len(positions), dtype=GAME)
+    views = np.empty(len(positions), dtype=replay.games.dtype)
     keys = np.empty(len(positions), dtype=np.int64)
     look(replay.games, replay.tables, np.array(positions, dtype=np.int64), seed, views, keys)
     return views, keys

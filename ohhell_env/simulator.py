@@ -16,10 +16,19 @@ from numpy.typing import ArrayLike, NDArray
 from ohhell_env import kernel
 from ohhell_env.game import Game, illegal_action_text
 from ohhell_env.jit import Int, entry_point, jit, next_state, seed_of, stream_of
-from ohhell_env.kernel import NUM_ACTIONS
-from ohhell_env.observation import OBSERVATION_SIZE, encode
+from ohhell_env.observation import encode, observation_size
 from ohhell_env.rules import Rules
-from ohhell_env.state import GAME, HAND_OVER, MATCH_OVER, NONE, check_seed, compile_rules, own_arrays, parse_decks
+from ohhell_env.state import (
+    HAND_OVER,
+    MATCH_OVER,
+    NONE,
+    Form,
+    check_seed,
+    compile_rules,
+    form_of,
+    own_arrays,
+    parse_decks,
+)
 
 _FIRST_SPREAD = 2  # numbers of a seed's streams from here on seed the games of a simulator
 
@@ -155,9 +164,9 @@ def step_all(
 
 
 @cache
-def compiled_step() -> Callable[..., int]:
+def compiled_step(form: Form) -> Callable[..., int]:
     """`step_all` without the dispatcher in front."""
-    games, tables = np.zeros(1, GAME), compile_rules((Rules(),))
+    games, tables = np.zeros(1, form.game), compile_rules((Rules(),), form)
     entries, flags = np.zeros((1, 1), np.int8), np.zeros(1, np.bool_)
     numbers, points = np.zeros(1, np.int64), np.zeros((1, 1), np.float32)
     return entry_point(step_all, games, tables, entries, numbers, 0, entries, entries, numbers, points, flags, flags)
@@ -202,7 +211,8 @@ class Simulator:
     A game depends on its seed and the actions taken in it alone, not on its neighbours, their number or threads.
 
     Args:
-        rules: one table's rules for all games, or a sequence of tables: game i plays by ``rules[i % len(rules)]``.
+        rules: one table's rules for all games, or a sequence of tables: game i plays by ``rules[i % len(rules)]``. If
+            one of them needs the wide form, all are played in it.
         num_games: N, at least 1.
         seed: an int (each game gets a seed of its own from it), a sequence of N ints (game i's match is then the one
             that ``env.reset(seed=seed[i])`` plays), or None for a seed from the operating system.
@@ -241,12 +251,13 @@ class Simulator:
         self.observe_games = observe
         self.threads = threads
         self.players = max(one.players for one in self.rules)
-        self.tables = compile_rules(self.rules)
+        self.form = form_of(self.rules)
+        self.tables = compile_rules(self.rules, self.form)
         self._decks = parse_decks(decks, self.rules)
         self._playouts = np.zeros(num_games, dtype=np.uint64)
         self._pool: ThreadPoolExecutor | None = None
         self._own: Batch | None = None  # the last batch seen, which need not be checked again
-        self.games: NDArray[np.void] = np.zeros(num_games, dtype=GAME)
+        self.games: NDArray[np.void] = np.zeros(num_games, dtype=self.form.game)
         self.games["table"] = np.arange(num_games) % len(self.rules)
         self._start(secrets.randbits(63) if seed is None else seed)
 
@@ -298,7 +309,7 @@ class Simulator:
         chosen = np.ascontiguousarray(chosen, dtype=np.int64)
         batch = self._batch(out)
         if self.threads == 1:
-            bad = compiled_step()(self.games, self.tables, self._decks, chosen, self._kind, *batch)
+            bad = compiled_step(self.form)(self.games, self.tables, self._decks, chosen, self._kind, *batch)
         else:
             bad = first_illegal(self.games, chosen)
             if bad == NONE:
@@ -325,7 +336,7 @@ class Simulator:
         if (bad := np.flatnonzero((viewers < 0) | (viewers >= players))).size:
             i = bad[0]
             raise ValueError(f"game {i}: viewer {viewers[i]} is not a seat; seats are 0..{players[i] - 1}")
-        observation = np.empty((len(self), OBSERVATION_SIZE), dtype=np.int8)
+        observation = np.empty((len(self), observation_size(self.form)), dtype=np.int8)
         self._spread(observe_games, self.games, self.tables, after=(viewers, observation))
         return observation
 
@@ -352,8 +363,8 @@ class Simulator:
                 self._own = out
             return out
         self._own = Batch(
-            np.empty((n if self.observe_games else 0, OBSERVATION_SIZE), dtype=np.int8),
-            np.empty((n, NUM_ACTIONS), dtype=np.int8),
+            np.empty((n if self.observe_games else 0, observation_size(self.form)), dtype=np.int8),
+            np.empty((n, self.form.num_actions), dtype=np.int8),
             np.empty(n, dtype=np.int64),
             np.empty((n, self.players), dtype=np.float32),
             np.empty(n, dtype=np.bool_),

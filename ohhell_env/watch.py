@@ -15,8 +15,8 @@ from rich.text import Text
 
 from ohhell_env.bots import make_bot
 from ohhell_env.match import Match, Seating, display_names, save_match
+from ohhell_env.presets import PRESETS, preset
 from ohhell_env.render.scene import Scene, scene_of
-from ohhell_env.rules import PRESETS, preset
 from ohhell_env.state import MATCH_OVER
 
 KEYS = "space: stop and go   right: one step   up and down: faster and slower   q: close"

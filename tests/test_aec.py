@@ -11,7 +11,8 @@ from aec_play import REWARDS, SHORT, TABLES, drain, everything, legal, over, pla
 from pettingzoo.test import api_test, render_test, seed_test
 
 from ohhell_env import Rules, ohhell_v0
-from ohhell_env.observation import OBSERVATION_SIZE, SECTIONS, decode, observation_layout
+from ohhell_env.decoding import decode
+from ohhell_env.observation import OBSERVATION_SIZE, SECTIONS, observation_layout
 
 # What api_test says to any third-party environment with a mask: it knows those of PettingZoo by name. Masks are empty
 # in what a finished agent sees.
@@ -173,8 +174,8 @@ def test_the_default_table_has_many_names(arguments: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rules": "whist"}, r"rules 'whist' are not known; use one of oh_hell"),
-        ({"players": 8}, r"players=8 is not allowed; use a whole number from 3 to 7"),
+        ({"rules": "whist"}, r"rules 'whist' are not known; use one of blob, cooperative"),
+        ({"players": 11}, r"players=11 is not allowed; use a whole number from 2 to 10"),
         ({"rules": Rules(players=5), "players": 4}, r"players=4 contradicts rules.players=5"),
         ({"render_mode": "ascii"}, r"render_mode='ascii' is not known; use one of \['human', 'ansi', 'rgb_array'\]"),
         ({"reward": "money"}, r"reward='money' is not known; use one of 'points', 'zero_sum', 'win'"),

@@ -9,7 +9,8 @@ from aec_play import REWARDS, SHORT, TABLES, drain, everything, over, play, reco
 
 from ohhell_env import Rules, Simulator, ohhell_v0
 from ohhell_env.cards import STANDARD_DECK, card_name
-from ohhell_env.observation import OBSERVATION_SIZE, decode
+from ohhell_env.decoding import decode
+from ohhell_env.observation import OBSERVATION_SIZE
 
 
 @pytest.fixture(params=TABLES, ids=str)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohhell_env import ohhell_v0
+from ohhell_env.decoding import decode
 from ohhell_env.game import Game
-from ohhell_env.observation import decode
 from ohhell_env.state import BID
 
 # Tables of several options and player counts; the first three hands say as much as the thirtieth.

@@ -9,7 +9,7 @@ from referee import Referee
 from tables import PLAYERS, random_actions, variety
 
 from ohhell_env.cards import card_name, parse_card
-from ohhell_env.observation import decode
+from ohhell_env.decoding import decode
 from ohhell_env.rules import Rules
 from ohhell_env.scoring import resolve
 from ohhell_env.simulator import Simulator

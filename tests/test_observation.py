@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tables import PLAYERS, random_steps, variety
 
 from ohhell_env.cards import cards_of, mask_of
+from ohhell_env.decoding import decode, layout_table, observation_text
 from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.observation import (
     LAYOUT,
@@ -19,11 +20,8 @@ from ohhell_env.observation import (
     OBSERVATION_SIZE,
     SECTIONS,
     blind,
-    decode,
     encode,
-    layout_table,
     observation_layout,
-    observation_text,
 )
 from ohhell_env.rules import Rules
 from ohhell_env.simulator import Simulator

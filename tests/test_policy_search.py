@@ -20,8 +20,8 @@ from ohhell_env.bots.worlds import PLAN
 from ohhell_env.cards import parse_card
 from ohhell_env.kernel import FIRST_BID
 from ohhell_env.limits import MAX_PLAYERS, NUM_BIDS
-from ohhell_env.observation import SEALED
 from ohhell_env.rules import Rules
+from ohhell_env.sections import SEALED
 from ohhell_env.simulator import Simulator
 from ohhell_env.state import GAME, NONE
 from training.checkpoint import Counters, save_checkpoint

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ohhell_env import Rules, Simulator
-from ohhell_env.observation import layout_table, observation_text
+from ohhell_env.decoding import layout_table, observation_text
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)

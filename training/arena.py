@@ -14,7 +14,8 @@ from ohhell_env.bots.base import Bot
 from ohhell_env.cards import NUM_CARDS
 from ohhell_env.game import illegal_action_text
 from ohhell_env.jit import Int, jit, seed_of, stream_of
-from ohhell_env.rules import Rules, preset
+from ohhell_env.presets import preset
+from ohhell_env.rules import Rules
 from ohhell_env.simulator import Simulator, game_seeds
 from ohhell_env.state import HAND_OVER, MATCH_OVER, NONE, check_seed
 
@@ -64,6 +65,11 @@ def tables_for(hands: str = "ramp", rules: str | Rules = "oh_hell", **changes: A
         base = preset(rules, **changes) if isinstance(rules, str) else replace(rules, **changes)
     except ValueError as error:
         raise ArenaError(str(error)) from error
+    if not base.standard or base.first_dealer == "random":
+        raise ArenaError(
+            f"rules={rules if isinstance(rules, str) else rules.describe()!r}: the arena plays tables of the standard "
+            "form (see Rules.standard) with a given first dealer"
+        )
     if hands == "ramp":
         return (base,)
     allowed = (

@@ -28,7 +28,8 @@ from torch import nn
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy import PolicyBot
 from ohhell_env.cards import STANDARD_DECK, Deck
-from ohhell_env.rules import Rules, preset
+from ohhell_env.presets import preset
+from ohhell_env.rules import Rules
 from training.arena import ArenaError, checked_deals, tables_for
 from training.command import Meter, TableOptions, progress, run_command
 from training.config import Config

@@ -156,7 +156,7 @@ class _Count:
         self.places = np.zeros((len(tables), num_hands, players), dtype=np.int64)  # (T, H, P) seats left of the dealer
         for t, rules in enumerate(tables):
             self.sizes[t, : rules.num_hands, 0] = rules.hand_sizes
-            dealers = (rules.first_dealer + np.arange(num_hands)) % players
+            dealers = (int(rules.first_dealer) + np.arange(num_hands)) % players
             self.places[t] = (np.arange(players) - dealers[:, None] - 1) % players + 1
         self.players = players
         self.bids = played.bids

@@ -8,16 +8,33 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ohhell_env.jit import Int, jit, mix, seed_of, stream_of
+from ohhell_env.jit import Int, by_form, jit, mix, seed_of, stream_of
 from ohhell_env.observation import blind
-from ohhell_env.state import GAME, NONE
+from ohhell_env.state import NAME_SUIT, NONE, WIDE_FORM, form_of_records
 
 
 class Tables(Protocol):
     """Anything that holds games: a `Simulator`, or the AEC environment's ``env.unwrapped``."""
 
-    games: NDArray[np.void]  # of state.GAME
-    tables: NDArray[np.void]  # of state.TABLE; a game's own is tables[game["table"]]
+    games: NDArray[np.void]  # of state.GAME, or WIDE_GAME
+    tables: NDArray[np.void]  # of state.TABLE, or WIDE_TABLE; a game's own is tables[game["table"]]
+
+
+@jit
+def _decision_number(game: Any, table: Any) -> Int:
+    bids = 0
+    for seat in range(table["players"]):
+        bids += game["bids"][seat] != NONE
+    return game["hand"] * 256 + bids + game["num_plays"]
+
+
+@jit
+def _wide_decision_number(game: Any, table: Any) -> Int:
+    deals = np.int64(game["hand"]) * 128 + game["deals"]
+    return deals * 512 + game["num_calls"] + 2 * game["num_plays"] - (game["phase"] == NAME_SUIT)
+
+
+decision_number = by_form(_decision_number, _wide_decision_number)  # numbers a match's decisions
 
 
 @jit
@@ -31,19 +48,20 @@ def look(games: Any, tables: Any, chosen: Any, bot_seed: Int, views: Any, keys: 
         game = games[chosen[j]]
         table = tables[game["table"]]
         blind(games, chosen[j], game["player"], table, views, j)
-        bids = 0
-        for seat in range(table["players"]):
-            bids += game["bids"][seat] != NONE
-        decision = game["hand"] * 256 + bids + game["num_plays"]
-        keys[j] = seed_of(mix(stream_of(bot_seed, 0)) ^ stream_of(game["seed"], decision))
+        keys[j] = seed_of(mix(stream_of(bot_seed, 0)) ^ stream_of(game["seed"], decision_number(game, table)))
 
 
 class Bot(ABC):
-    """A player for any seat of any table.
+    """A player for any seat of any table, or of any of the standard form.
 
     Args:
         seed: seed of the bot's own random stream, 0..2**63-1.
+
+    Attributes:
+        plays_wide: whether it plays tables of the wide form too; `act` refuses them otherwise.
     """
+
+    plays_wide = True
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = int(seed)
@@ -66,6 +84,9 @@ class Bot(ABC):
         """Actions for the seats to act in a simulator's games, all of them or those that ``games`` numbers: (N,) int64.
 
         The games themselves are not changed. In the AEC loop use ``bot.action(env)``.
+
+        Raises:
+            ValueError: if the games are of the wide form and the bot plays the standard form only.
         """
         return self.choose(*self.views(source, games))
 
@@ -74,8 +95,13 @@ class Bot(ABC):
     ) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.int64]]:
         """What `choose` gets: the views of the seats to act, the tables, and the decisions' keys."""
         holder: Tables = getattr(source, "unwrapped", source)
+        if not self.plays_wide and form_of_records(holder.games) is WIDE_FORM:
+            raise ValueError(
+                f"{type(self).__name__} plays tables of the standard form only (see Rules.standard): 3 to 7 players, "
+                "one pack of 52, bids, and trump turned up or none; 'random' and 'heuristic' play every table"
+            )
         every = np.arange(len(holder.games)) if games is None else np.asarray(games, dtype=np.int64)
-        views = np.empty(len(every), dtype=GAME)
+        views = np.empty(len(every), dtype=holder.games.dtype)
         keys = np.empty(len(every), dtype=np.int64)
         look(holder.games, holder.tables, every, self.seed, views, keys)
         return views, holder.tables, keys

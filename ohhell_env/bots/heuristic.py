@@ -8,10 +8,86 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.bots.base import Bot
-from ohhell_env.bots.judgement import NOTES, best_bid, best_card
-from ohhell_env.jit import jit, lowest, popcount
-from ohhell_env.kernel import action_of
-from ohhell_env.state import BID
+from ohhell_env.bots.judgement import NOTES, best_bid, best_card, unseen_cards, weigh_hand
+from ohhell_env.cards import NUM_SUITS
+from ohhell_env.jit import ONE, Int, by_form, jit, jit_apart, lowest, popcount
+from ohhell_env.kernel import action_of, suit_cards
+from ohhell_env.state import BID, BLIND, NAME_SUIT, NAME_TRUMP, NO_TRUMP, PASS, PASS_OR_NIL, PLAY
+
+
+@jit
+def _option(game: Any, table: Any, notes: Any) -> Any:
+    if game["phase"] == BID:
+        return best_bid(game, table, game["player"], game["legal"], notes)
+    return best_card(game, table, notes)
+
+
+@jit_apart
+def _wide_option(game: Any, table: Any, notes: Any) -> Any:
+    """As at the standard tables, where the seat sees its cards; and a simple choice for each other decision."""
+    seat = np.int64(game["player"])
+    phase = game["phase"]
+    if phase == BLIND:
+        return np.int64(PASS)
+    if phase == NAME_TRUMP:
+        return longest_suit(game, table, seat)
+    if phase == NAME_SUIT:
+        return rarest_suit(game, table, seat)
+    if game["hands"][seat] == 0:  # its own cards are hidden
+        share = np.int64(game["hand_size"]) // table["players"]
+        return lowest(game["legal"]) if phase == PLAY else nearest(game["legal"], share)
+    if phase == PASS_OR_NIL:
+        count = weigh_hand(game, table, seat, unseen_cards(game, table, seat), np.int64(game["hand_size"]), notes)
+        every = (ONE << (count + 1)) - 1
+        return np.int64(0) if best_bid(game, table, seat, every, notes) == 0 else np.int64(PASS)
+    if phase == BID:
+        return best_bid(game, table, seat, game["legal"], notes)
+    return best_card(game, table, notes)
+
+
+@jit
+def nearest(legal: Int, wish: Int) -> Int:
+    """The legal bid nearest to a wish; the lower of two."""
+    best = lowest(legal)
+    for bid in range(wish + wish + 2):
+        if (legal >> bid) & 1 and abs(bid - wish) < abs(best - wish):
+            best = np.int64(bid)
+    return best
+
+
+@jit
+def longest_suit(game: Any, table: Any, seat: Int) -> Int:
+    """The suit of which a seat holds most, the higher cards of two; no trump is never named."""
+    best = np.int64(0)
+    most = -1
+    for suit in range(NUM_SUITS):
+        cards = game["hands"][seat] & table["suit_cards"][NO_TRUMP, suit]
+        weight = 64 * (popcount(cards) + popcount(game["seconds"][seat] & cards))
+        while cards:
+            card = lowest(cards)
+            cards ^= ONE << card
+            weight += table["ranks"][NO_TRUMP, card]
+        if weight > most:
+            best = np.int64(suit)
+            most = weight
+    return best
+
+
+@jit
+def rarest_suit(game: Any, table: Any, seat: Int) -> Int:
+    """The suit of which the fewest cards are out where the seat wants the trick, else that of the most."""
+    unseen = unseen_cards(game, table, seat)
+    wants = game["bids"][seat] > game["taken"][seat]
+    best = np.int64(0)
+    for suit in range(1, NUM_SUITS):
+        here = popcount(unseen & suit_cards(game, table, suit))
+        there = popcount(unseen & suit_cards(game, table, best))
+        if (here < there) == wants and here != there:
+            best = np.int64(suit)
+    return best
+
+
+choose_option = by_form(_option, _wide_option)
 
 
 @jit
@@ -20,9 +96,7 @@ def rule_option(game: Any, table: Any, notes: Any) -> Any:
     legal = game["legal"]
     if popcount(legal) == 1:
         return lowest(legal)
-    if game["phase"] == BID:
-        return best_bid(game, table, game["player"], legal, notes)
-    return best_card(game, table, notes)
+    return choose_option(game, table, notes)
 
 
 @jit

@@ -2,6 +2,9 @@
 
 One rule decides everything: expected points of the seat's own contract, with each card taken as an independent
 chance. Reads the seat's own hand and what is public, nothing else, so a view and a full game give the same answer.
+
+Fitted to the default game. At tables of the wide form the same features are read from their packs and options; a second
+copy of a card counts as another card of the same strength in one's own hand, and is left out of what others may hold.
 """
 
 from __future__ import annotations
@@ -11,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from ohhell_env.jit import ONE, Int, jit, jit_apart, lowest, popcount
-from ohhell_env.kernel import beats, left_of, suit_mask
-from ohhell_env.limits import MAX_HAND_SIZE
+from ohhell_env.cards import NUM_RANKS, NUM_SUITS
+from ohhell_env.jit import ONE, Int, by_form, jit, jit_apart, left_of, lowest, popcount
+from ohhell_env.kernel import suit_cards, suit_mask, suit_of, takes
+from ohhell_env.limits import WIDE_MAX_HAND_SIZE, WIDE_NUM_KINDS
+from ohhell_env.ramps import GOLDEN_HAND, MISER_HAND
 from ohhell_env.state import BID, NO_TRUMP, NONE
 
 # What the chance of a card is told from, in the order of `WEIGHTS`.
@@ -47,15 +51,17 @@ CONTROL = 1.5  # how far a seat can steer its cards towards the tricks that it w
 LEADS = 1.66  # log-odds, over the tricks left, that side cards gain where the seat leads next
 WANTS, DUCKS = 0.9, 0.7  # chance that a seat which can win a trick does: needing tricks, needing none
 
+MAX_SUIT = 32  # no suit has more kinds of card, jokers included
+
 # Working memory of one decision.
 NOTES = np.dtype(
     [
-        ("cards", np.int64, (MAX_HAND_SIZE,)),  # the hand, highest card number first
-        ("features", np.float64, (MAX_HAND_SIZE, NUM_FEATURES)),
-        ("value", np.float64, (NUM_CARDS,)),  # expected points of each option, a bid or a card
-        ("chance", np.float64, (MAX_HAND_SIZE,)),  # that the card takes a trick, one way or another
-        ("tricks", np.float64, (MAX_HAND_SIZE + 2,)),  # distribution of the tricks that some cards take
-        ("none_of", np.float64, (NUM_RANKS + 1,)),  # chance that a seat holds none of k given unseen cards
+        ("cards", np.int64, (WIDE_MAX_HAND_SIZE,)),  # the hand, highest card number first
+        ("features", np.float64, (WIDE_MAX_HAND_SIZE, NUM_FEATURES)),
+        ("value", np.float64, (WIDE_NUM_KINDS,)),  # expected points of each option, a bid or a card
+        ("chance", np.float64, (WIDE_MAX_HAND_SIZE,)),  # that the card takes a trick, one way or another
+        ("tricks", np.float64, (WIDE_MAX_HAND_SIZE + 2,)),  # distribution of the tricks that some cards take
+        ("none_of", np.float64, (MAX_SUIT + 1,)),  # chance that a seat holds none of k given unseen cards
     ],
     align=True,
 )
@@ -75,15 +81,86 @@ def unseen_cards(game: Any, table: Any, seat: Int) -> Int:
 
 
 @jit
-def cards_left(game: Any, seat: Int) -> Int:
-    """How many cards a seat holds, told from what it has played."""
+def _seconds(game: Any, seat: Int) -> Int:
+    return np.int64(0)
+
+
+@jit
+def _wide_seconds(game: Any, seat: Int) -> Int:
+    return game["seconds"][seat]
+
+
+@jit
+def _cards_left(game: Any, seat: Int) -> Int:
     return np.int64(game["hand_size"]) - popcount(game["played"][seat])
 
 
 @jit
-def higher_cards(card: Int) -> Int:
-    """Bit mask of the cards of the same suit that beat a card."""
+def _wide_cards_left(game: Any, seat: Int) -> Int:
+    return popcount(game["slots"][seat])
+
+
+@jit
+def _classes(game: Any) -> Int:
+    return NUM_SUITS
+
+
+@jit
+def _wide_classes(game: Any) -> Int:
+    return NUM_SUITS + 1  # without trump jokers are a class of their own
+
+
+@jit
+def _higher_cards(game: Any, table: Any, card: Int) -> Int:
     return suit_mask(card // NUM_RANKS) & ~((ONE << (card + 1)) - 1)
+
+
+@jit_apart
+def _wide_higher_cards(game: Any, table: Any, card: Int) -> Int:
+    trump = np.int64(game["trump"])
+    rest = suit_cards(game, table, np.int64(table["suits"][trump, card]))
+    higher = np.int64(0)
+    while rest:
+        other = lowest(rest)
+        rest ^= ONE << other
+        if table["ranks"][trump, other] > table["ranks"][trump, card]:
+            higher |= ONE << other
+    return higher
+
+
+@jit
+def _worth(game: Any, table: Any, bid: Int, taken: Int) -> Any:
+    return table["points"][game["hand_size"], bid, taken]
+
+
+@jit
+def _wide_worth(game: Any, table: Any, bid: Int, taken: Int) -> Any:
+    if game["special"] & GOLDEN_HAND:
+        return float(taken)
+    if game["special"] & MISER_HAND:
+        return float(-taken)
+    points = table["points"][game["trump"], game["hand_size"], bid, taken]
+    return -points if table["lowest"] else points
+
+
+@jit
+def _contract(game: Any, seat: Int) -> Int:
+    return np.int64(game["bids"][seat])
+
+
+@jit
+def _wide_contract(game: Any, seat: Int) -> Int:
+    if game["special"] & GOLDEN_HAND:
+        return np.int64(game["hand_size"])
+    return max(np.int64(game["bids"][seat]), 0)
+
+
+seconds = by_form(_seconds, _wide_seconds)  # cards that a seat holds twice
+cards_left = by_form(_cards_left, _wide_cards_left)  # how many cards a seat holds, told from what it has played
+classes = by_form(_classes, _wide_classes)  # suits that a hand falls into
+higher_cards = by_form(_higher_cards, _wide_higher_cards)  # cards of the same suit that beat a card
+worth = by_form(_worth, _wide_worth)  # points of a bid with so many tricks taken, more being better
+contract = by_form(_contract, _wide_contract)  # tricks that a seat wants
 
 
 @jit
@@ -111,20 +188,26 @@ def weigh_hand(game: Any, table: Any, seat: Int, unseen: Int, left: Int, notes: 
             held += cards_left(game, other)
     out = held / max(popcount(unseen), 1)  # share of the unseen cards that is in hands, not in the stock
     trump = np.int64(game["trump"])
-    trumps_out = out * popcount(unseen & suit_mask(trump)) if trump != NO_TRUMP else 0.0
+    trumps_out = out * popcount(unseen & suit_cards(game, table, trump)) if trump != NO_TRUMP else 0.0
     squeeze = pressure(game, table, seat, left)
-    count = popcount(hand)
-    for s in range(NUM_SUITS):
-        suit = suit_mask(s)
+    twice = seconds(game, seat)
+    total = popcount(hand) + popcount(twice)
+    count = total
+    for s in range(classes(game)):
+        suit = suit_cards(game, table, s)
         mine = hand & suit
-        length = popcount(mine)
+        copies = twice & suit
+        length = popcount(mine) + popcount(copies)
         suit_out = out * popcount(unseen & suit)
         kind = np.int64(s == trump)
         while mine:
             card = lowest(mine)
-            mine ^= ONE << card
+            if (copies >> card) & 1:  # the next time round it is the other copy's turn
+                copies ^= ONE << card
+            else:
+                mine ^= ONE << card
             count -= 1
-            above = out * popcount(unseen & higher_cards(card))
+            above = out * popcount(unseen & higher_cards(game, table, card))
             notes["cards"][count] = card
             features = notes["features"]
             features[count, 0] = 1.0
@@ -141,11 +224,11 @@ def weigh_hand(game: Any, table: Any, seat: Int, unseen: Int, left: Int, notes: 
             for f in range(NUM_FEATURES):
                 log_odds += WEIGHTS[kind, f] * features[count, f]
             notes["chance"][count] = 1.0 / (1.0 + math.exp(-log_odds))
-    return popcount(hand)
+    return total
 
 
 @jit
-def write_tricks(notes: Notes, trump: Int, count: Int, skip: Int, wish: Int, leads: bool) -> Int:
+def write_tricks(game: Any, table: Any, notes: Notes, count: Int, skip: Int, wish: Int, leads: bool) -> Int:
     """Distribution of the tricks of a hand that steers towards ``wish``: ``notes["tricks"][t]``.
 
     Card ``skip`` (an index, or NONE) is left out; returns how many cards are in it. It is the sum of independent
@@ -169,7 +252,7 @@ def write_tricks(notes: Notes, trump: Int, count: Int, skip: Int, wish: Int, lea
     for k in range(count):
         if k != skip:
             moved = chance[k] * steer
-            if notes["cards"][k] // NUM_RANKS != trump:
+            if suit_of(game, table, notes["cards"][k]) != game["trump"]:
                 moved *= lead
             win = moved / (1.0 - chance[k] + moved)
             tricks[used + 1] = 0.0
@@ -184,11 +267,10 @@ def write_tricks(notes: Notes, trump: Int, count: Int, skip: Int, wish: Int, lea
 @jit_apart
 def rest_value(game: Any, table: Any, notes: Notes, count: Int, skip: Int, bid: Int, taken: Int, leads: bool) -> float:
     """Expected points of a bid with so many tricks taken, the cards but ``skip`` still to play."""
-    rest = write_tricks(notes, np.int64(game["trump"]), count, skip, bid - taken, leads)
-    size = game["hand_size"]
+    rest = write_tricks(game, table, notes, count, skip, bid - taken, leads)
     value = 0.0
     for t in range(rest + 1):
-        value += notes["tricks"][t] * table["points"][size, bid, taken + t]
+        value += notes["tricks"][t] * worth(game, table, bid, taken + t)
     return value
 
 
@@ -215,7 +297,7 @@ def write_none_of(notes: Notes, left: Int, unseen: Int) -> None:
     """``notes["none_of"][k]``: chance that a seat with ``left`` of the unseen cards holds none of k given ones."""
     without = 1.0 - left / max(popcount(unseen), 1)
     chance = 1.0
-    for k in range(NUM_RANKS + 1):
+    for k in range(MAX_SUIT + 1):
         notes["none_of"][k] = chance
         chance *= without
 
@@ -225,21 +307,21 @@ def win_chance(game: Any, table: Any, seat: Int, card: Int, unseen: Int, notes: 
     """Chance that a card, played now, takes the current trick."""
     led = np.int64(game["led_suit"])
     trump = np.int64(game["trump"])
-    suit = card // NUM_RANKS
+    suit = suit_of(game, table, card)
     if led == NONE:
         led = suit
-    elif not beats(card, np.int64(game["best"]), trump):
+    elif game["best"] != NONE and not takes(game, table, card, np.int64(game["best"])):
         return 0.0
     none_of = notes["none_of"]
     players = table["players"]
-    no_higher = none_of[popcount(unseen & higher_cards(card))]
-    no_led = none_of[popcount(unseen & suit_mask(led))]
+    no_higher = none_of[popcount(unseen & higher_cards(game, table, card))]
+    no_led = none_of[popcount(unseen & suit_cards(game, table, led))]
     ruffs = 0.0  # chance that a seat without the led suit can beat the card
     if suit == trump and led != trump:
         ruffs = 1.0 - no_higher
         no_higher = 1.0
     elif trump != NO_TRUMP and led != trump:
-        ruffs = 1.0 - none_of[popcount(unseen & suit_mask(trump))]
+        ruffs = 1.0 - none_of[popcount(unseen & suit_cards(game, table, trump))]
     chance = 1.0
     other = seat
     for _ in range(players - 1 - game["in_trick"]):
@@ -262,10 +344,10 @@ def best_card(game: Any, table: Any, notes: Notes) -> Int:
     """
     seat = np.int64(game["player"])
     unseen = unseen_cards(game, table, seat)
-    left = popcount(game["hands"][seat])
+    left = popcount(game["hands"][seat]) + popcount(seconds(game, seat))
     count = weigh_hand(game, table, seat, unseen, left - 1, notes)
     write_none_of(notes, count, unseen)
-    bid = np.int64(game["bids"][seat])
+    bid = contract(game, seat)
     taken = np.int64(game["taken"][seat])
     fight = 1e-6 if notes["features"][0, PRESSURE] > 0.0 else -1e-6
     best = NONE

@@ -92,6 +92,8 @@ class PolicyBot(Bot):
         ValueError: for a negative temperature.
     """
 
+    plays_wide = False
+
     def __init__(
         self,
         network: PolicyNetwork,

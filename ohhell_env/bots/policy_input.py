@@ -19,7 +19,8 @@ from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from ohhell_env.jit import ONE, Int, below, jit, lowest, popcount
 from ohhell_env.kernel import NUM_ACTIONS, SUIT, action_of, beats
 from ohhell_env.limits import MAX_PLAYERS
-from ohhell_env.observation import LAYOUT, LAYOUT_HASH, OBSERVATION_SIZE, SECTIONS, encode, relative
+from ohhell_env.observation import LAYOUT, LAYOUT_HASH, OBSERVATION_SIZE, SECTIONS, encode_standard
+from ohhell_env.sections import relative
 from ohhell_env.state import NO_TRUMP, NONE, PLAY
 
 # One hand is played for its points, so the match's score is left out; `turn` and `phase` say nothing new to the seat
@@ -211,7 +212,7 @@ def write_input(
     game: Any, table: Any, viewer: Int, relabelling: Int, sources: Any, observation: Any, inputs: Any, row: Int
 ) -> None:
     """The network's input for a seat into ``inputs[row]``, (N, D) int8; ``observation`` is a row of scratch space."""
-    encode(game, table, viewer, observation, 0)
+    encode_standard(game, table, viewer, observation, 0)
     for j in range(sources.shape[1]):
         inputs[row, j] = observation[0, np.uint64(sources[relabelling, j])]
     write_derived(game, table, viewer, relabelling, inputs, row, sources.shape[1])

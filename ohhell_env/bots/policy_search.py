@@ -115,6 +115,8 @@ class PolicySearchBot(Bot):
         ValueError: if ``worlds`` is less than 1; from `choose`, if a view is one that no play can lead to.
     """
 
+    plays_wide = False
+
     def __init__(self, policy: PolicyBot, seed: int = 0, worlds: int = DEFAULT_WORLDS) -> None:
         super().__init__(seed)
         if worlds < 1:

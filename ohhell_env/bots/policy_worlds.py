@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from ohhell_env import kernel
 from ohhell_env.bots.policy_input import LABELS, best_action, uniform
 from ohhell_env.bots.worlds import deal_world, plan_deals
-from ohhell_env.jit import ONE, Int, jit, jit_apart, lowest, next_state, popcount, stream_of
+from ohhell_env.jit import ONE, Int, jit, jit_apart, left_of, lowest, next_state, popcount, stream_of
 from ohhell_env.kernel import FIRST_BID
 from ohhell_env.limits import MAX_BID, MAX_PLAYERS
-from ohhell_env.observation import SEALED
+from ohhell_env.sections import SEALED
 from ohhell_env.state import BID, NONE
 
 TEMPERATURE = 0.1  # of the others' choices, in the policy's values: they take what is best for them, nearly
@@ -51,7 +51,7 @@ def rewind(game: Any, table: Any) -> None:
         game["plays"][k] = NONE
     game["num_plays"] = 0
     kernel.clear_trick(game)
-    game["leader"] = kernel.left_of(game["dealer"], table["players"])
+    game["leader"] = left_of(game["dealer"], table["players"])
     game["player"] = game["leader"]
     game["phase"] = BID
     game["legal"] = kernel.legal_bids(game, table)

@@ -21,7 +21,7 @@ from ohhell_env.bots.judgement import NOTES, best_bid, best_card
 from ohhell_env.bots.worlds import PLAN, likely_world, plan_deals
 from ohhell_env.cards import NUM_CARDS, cards_of
 from ohhell_env.jit import ONE, Int, below, clamp, jit, jit_apart, lowest, next_state, nth_bit, popcount, stream_of
-from ohhell_env.observation import SEALED
+from ohhell_env.sections import SEALED
 from ohhell_env.state import BID, GAME, HAND_OVER, NONE
 
 DEFAULT_PLAYOUTS = 400
@@ -184,6 +184,8 @@ class SearchBot(Bot):
     Raises:
         ValueError: if ``playouts`` is less than 1; from `choose`, if a view is one that no play can lead to.
     """
+
+    plays_wide = False
 
     def __init__(self, seed: int = 0, playouts: int = DEFAULT_PLAYOUTS) -> None:
         super().__init__(seed)

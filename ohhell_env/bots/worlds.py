@@ -17,8 +17,8 @@ import numpy as np
 from ohhell_env import kernel
 from ohhell_env.bots.judgement import best_bid, cards_left, unseen_cards
 from ohhell_env.cards import NUM_RANKS, NUM_SUITS
-from ohhell_env.jit import ONE, Int, below, jit, jit_apart, mix, next_state, nth_bit, popcount
-from ohhell_env.kernel import left_of, suit_mask
+from ohhell_env.jit import ONE, Int, below, jit, jit_apart, left_of, mix, next_state, nth_bit, popcount
+from ohhell_env.kernel import suit_mask
 from ohhell_env.limits import MAX_PLAYERS
 from ohhell_env.state import BID, NONE
 

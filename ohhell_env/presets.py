@@ -1,0 +1,59 @@
+"""Well-known tables by name: `PRESETS`, and `preset` to take one with changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ohhell_env.rules import Rules
+
+_SEVEN = (7, 6, 5, 4, 3, 2, 1, 2, 3, 4, 5, 6, 7)
+_CRAZY = ("8 no trump", 7, 6, 5, 4, 3, 2, 1)
+_OH_SH = (*range(1, 11), "10 no trump", "10 no trump", *range(10, 0, -1))
+
+PRESETS: dict[str, Rules] = {
+    # seed 000
+    "oh_hell": Rules(),
+    # seed 003
+    "up_and_down_the_river": Rules(ramp="up-down", bids="open"),
+    "oh_pshaw": Rules(ramp="up-down", bids="open", trump="none"),
+    "blob": Rules(ramp="up-down", bids="open", scoring="blob"),
+    "nomination_whist": Rules(ramp="up-down", bids="open", trump="named"),
+    # seed 002: trump is not led to the first trick, one-card hands are held to the forehead
+    "seven_down": Rules(
+        ramp=_SEVEN, bids="open", scoring="seven_down", lead_trump="not first", own_cards="forehead", trump="turned"
+    ),
+    # seed 004, as the table stands before anybody chooses options
+    "trickster": Rules(ramp="10..1..10", bids="open", scoring="bid+10 / tricks taken"),
+    # seed 001
+    "hassenpfeffer": Rules(ramp=_SEVEN, bids="open", hook=False, scoring="exact_with_penalty"),
+    "old_heck": Rules(ramp="up-down", bids="open", scoring="exact_with_set_penalty"),
+    "crazy_whist": Rules(ramp=_CRAZY * 4, bids="open", scoring="basic"),
+    "seven_up_seven_down": Rules(ramp=_SEVEN, bids="open"),
+    "mormon_bridge": Rules(ramp="up-down", bids="open", deck="two packs", cap=15, duplicates="ante"),  # type: ignore[arg-type]
+    "pocha": Rules(ramp="up-down", bids="open", deck="spanish", full_deal="last"),  # type: ignore[arg-type]
+    "oh_sh": Rules(
+        players=6,
+        ramp=_OH_SH,
+        bids="open",
+        deck="oh sh",  # type: ignore[arg-type]
+        must_trump=True,
+        scoring="oh_sh",
+    ),
+    "penguin_whist": Rules(ramp="up-down", bids="open", own_cards="hidden"),
+    "cooperative": Rules(ramp="drawn", trump="drawn", bids="open", hook=False, cooperative=True, scoring="binary"),
+}
+
+
+def preset(name: str = "oh_hell", **changes: Any) -> Rules:
+    """The rules of a well-known table, with changes: ``preset("oh_hell", players=5, hook=False)``.
+
+    Raises:
+        ValueError: if the preset or an option is not known, or the result is not allowed.
+    """
+    if name not in PRESETS:
+        raise ValueError(f"rules {name!r} are not known; use one of {', '.join(sorted(PRESETS))}")
+    unknown = set(changes) - set(Rules.__dataclass_fields__)
+    if unknown:
+        raise ValueError(f"unknown options {sorted(unknown)}; known are {sorted(Rules.__dataclass_fields__)}")
+    return replace(PRESETS[name], **changes)
