@@ -36,8 +36,8 @@ until all cards are played.
 *Score.* Whoever took exactly as many tricks as they bid scores 10 points plus the bid; everybody else scores 0. Points
 add up over the hands of the match. The highest total wins; a tie is shared.
 
-Other rules of the table (open bids, no hook, no trump, other scores, packs and hand sizes) are options of
-`ohhell_env.Rules`, whose `describe()` tells them in words.
+Other rules of the table (open bids, no hook, other trumps, scores, packs, hand sizes, 2 to 10 players, ..) are options
+of `ohhell_env.Rules`, whose `describe()` tells them in words; well-known tables have names (`ohhell_env.preset`).
 
 ## Actions
 
@@ -46,11 +46,22 @@ Other rules of the table (open bids, no hook, no trump, other scores, packs and 
 | 0 .. 51 | play card `13 * suit + rank`: suits clubs 0, diamonds 1, hearts 2, spades 3; ranks deuce 0 .. ace 12 |
 | 52 + b | bid b, for b in 0 .. 17 |
 
+At tables of the wide form (those with `rules.standard` false) there are 122 actions:
+
+| action | meaning |
+| --- | --- |
+| 0 .. 62 | play that card of the pack; those from 52 on are its extra cards (`rules.deck.kinds.names`) |
+| 63 + b | bid b, for b in 0 .. 26 |
+| 90 | pass: bid later, seeing more |
+| 91 + s | name the suit s (4: no trump), as trump or for a joker led |
+| 96 + k | play the card at position k of the hand, in the order dealt, where its player may not see it |
+
 ## Observation
 
 `observation` is zeros and ones as `ohhell_env.observation_layout()` names them: own hand, cards unseen and played,
 the trick, bids (others' sealed bids as hidden), tricks taken and still needed, scores. Seats are relative to the
-viewer. `ohhell_env.decode(observation)` gives it back as facts, `ohhell_env.observation_text(observation)` as text.
+viewer. At tables of the wide form it has 5033 entries (`observation_layout(rules)`).
+`ohhell_env.decode(observation)` gives it back as facts, `ohhell_env.observation_text(observation)` as text.
 `action_mask` has a one for each legal action of the agent to act and is all zero for the others; it stands in
 `infos[agent]` too.
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
+from ohhell_env.cards import Deck
+from ohhell_env.limits import WIDE_MAX_PLAYERS, WIDE_MIN_PLAYERS
+from ohhell_env.ramps import ramp_text
 from ohhell_env.rules import Rules
 
 _SEVEN = (7, 6, 5, 4, 3, 2, 1, 2, 3, 4, 5, 6, 7)
@@ -43,6 +46,61 @@ PRESETS: dict[str, Rules] = {
     "penguin_whist": Rules(ramp="up-down", bids="open", own_cards="hidden"),
     "cooperative": Rules(ramp="drawn", trump="drawn", bids="open", hook=False, cooperative=True, scoring="binary"),
 }
+
+
+# Where each is from: the seeds' numbers.
+SOURCES = {
+    "oh_hell": "000",
+    "up_and_down_the_river": "003",
+    "oh_pshaw": "003",
+    "blob": "003",
+    "nomination_whist": "003",
+    "seven_down": "002",
+    "trickster": "004",
+}
+
+
+def player_counts(name: str) -> tuple[int, ...]:
+    """The numbers of players that a preset's hands can be dealt to."""
+    counts = []
+    for players in range(WIDE_MIN_PLAYERS, WIDE_MAX_PLAYERS + 1):
+        try:
+            replace(PRESETS[name], players=players)
+        except ValueError:
+            continue
+        counts.append(players)
+    return tuple(counts)
+
+
+def preset_table() -> str:
+    """The presets as a Markdown table, as the README shows it."""
+    lines = [
+        "| preset | seed | players | form at 3 to 7 players | differs from the default game in |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, rules in PRESETS.items():
+        counts = player_counts(name)
+        options = [
+            f"{option.name} {_short(getattr(rules, option.name))}"
+            for option in fields(rules)
+            if getattr(rules, option.name) != option.default
+        ]
+        lines.append(
+            f"| `{name}` | {SOURCES.get(name, '001')} | {counts[0]} to {counts[-1]} | "
+            f"{'standard' if rules.standard else 'wide'} | {'; '.join(options) or 'nothing'} |"
+        )
+    return "\n".join(lines)
+
+
+def _short(value: Any) -> str:
+    """A value as the table of presets writes it."""
+    if isinstance(value, Deck):
+        return value.name
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ramp_text(value)
+    return str(value)
 
 
 def preset(name: str = "oh_hell", **changes: Any) -> Rules:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from ohhell_env.limits import MAX_HANDS
@@ -119,15 +119,25 @@ def check_ramp(ramp: Any, peak: int, where: str) -> tuple[int | str, ...]:
 
 
 def ramp_text(entries: Sequence[int | str]) -> str:
-    """Hands with runs shortened: 13..1..13."""
-    if any(isinstance(entry, str) for entry in entries):
-        return ", ".join(map(str, entries))
-    sizes: list[int] = list(entries)  # type: ignore[arg-type]
+    """Hands with runs shortened: 13..1..13; 8 no trump, 7..1, four times."""
+    for times, word in ((4, "four times"), (3, "three times"), (2, "twice")):
+        length = len(entries) // times
+        if length > 4 and tuple(entries) == tuple(entries[:length]) * times:
+            return f"{ramp_text(entries[:length])}, {word}"
+    parts: list[str] = []
+    for special, run in groupby(entries, key=lambda entry: isinstance(entry, str)):
+        hands = list(run)
+        parts += map(str, hands) if special else [_sizes_text([int(size) for size in hands])]
+    return ", ".join(parts)
+
+
+def _sizes_text(sizes: Sequence[int]) -> str:
+    if len(sizes) == 1:
+        return str(sizes[0])
     turns = [sizes[0]]
     for before, here, after in zip(sizes, sizes[1:], sizes[2:], strict=False):
         if after - here != here - before or abs(after - here) != 1:
             turns.append(here)
     turns.append(sizes[-1])
-    steps = "..".join(map(str, turns))
     monotone = all(abs(b - a) == 1 for a, b in pairwise(sizes))
-    return steps if monotone else ", ".join(map(str, sizes))
+    return "..".join(map(str, turns)) if monotone else ", ".join(map(str, sizes))

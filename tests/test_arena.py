@@ -224,7 +224,7 @@ def test_the_same_seed_gives_the_same_report_whatever_the_workers() -> None:
     [
         ({"vs": ["nobody"]}, "'nobody' is not known; use one of random"),
         ({"vs": []}, "no opponents"),
-        ({"players": 8}, "players=8 is not allowed; use a whole number from 3 to 7"),
+        ({"players": 8}, "the arena plays tables of the standard form, 3 to 7 players"),
         ({"hands": "18"}, "no hand of 18; use 'ramp' or sizes from 1 to 17"),
         ({"hands": "3,x"}, "'3,x' is not understood"),
         ({"hands": "3,3"}, "names a size twice"),

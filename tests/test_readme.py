@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ohhell_env import Rules, Simulator
+from ohhell_env import Rules, Simulator, ohhell_v0
 from ohhell_env.decoding import layout_table, observation_text
+from ohhell_env.presets import preset, preset_table
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
@@ -29,6 +30,16 @@ def test_every_python_example_runs(number: int, capsys: pytest.CaptureFixture[st
 
 def test_the_table_of_sections_is_the_codes() -> None:
     assert layout_table() in README
+
+
+def test_the_table_of_presets_is_the_codes() -> None:
+    assert preset_table() in README
+
+
+def test_the_sizes_of_the_wide_form_are_the_codes() -> None:
+    env = ohhell_v0.env(preset("pocha"))
+    sizes = (env.action_space("player_0").n, env.observation_space("player_0")["observation"].shape[0])
+    assert f"`Discrete({sizes[0]})`, an observation of {sizes[1]} entries" in README
 
 
 def test_the_observation_shown_is_a_real_one() -> None:
