@@ -16,6 +16,10 @@ ROOT = Path(__file__).resolve().parent.parent
         ("ohhell_env.adapters.sb3", "stable_baselines3", "sb3"),
         ("ohhell_env.adapters.textarena", "textarena", "textarena"),
         ("ohhell_env.adapters.torchrl", "torchrl", "torchrl"),
+        ("ohhell_env.adapters.open_spiel", "pyspiel", "openspiel"),
+        ("training.examples.open_spiel_cfr", "pyspiel", "openspiel"),
+        ("training.examples.open_spiel_ismcts", "pyspiel", "openspiel"),
+        ("training.examples.rllib_ppo", "ray", "rllib"),
         ("training.examples.sb3_maskable_ppo", "stable_baselines3", "sb3"),
         ("training.examples.tianshou_dqn", "tianshou", "tianshou"),
         ("training.examples.torchrl_ppo", "torchrl", "torchrl"),
@@ -32,6 +36,17 @@ def test_a_missing_library_is_an_error_that_names_the_extra(
     monkeypatch.setitem(sys.modules, library, None)  # its import fails from here on
     with pytest.raises(ImportError, match=re.escape(f"pip install 'ohhell-env[{extra}]'")):
         importlib.import_module(module)
+
+
+@pytest.mark.parametrize(("module", "library"), [("benchmarl_ippo", "benchmarl"), ("agilerl_ppo", "agilerl")])
+def test_a_missing_library_that_no_extra_has_is_an_error_that_names_its_environment(
+    module: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, f"training.examples.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, library, None)
+    assert (ROOT / "integrations" / f"{library}.txt").exists()
+    with pytest.raises(ImportError, match=f"integrations/{library}.txt"):
+        importlib.import_module(f"training.examples.{module}")
 
 
 def test_every_extra_that_is_asked_for_can_be_installed() -> None:
