@@ -275,6 +275,9 @@ class Game:
     @property
     def dealt(self) -> tuple[tuple[int, ...], ...]:
         """Cards that each seat was dealt in this hand, ascending."""
+        if not self._wide:
+            held, played = self._game["hands"], self._game["played"]
+            return tuple(tuple(cards_of(held[seat] | played[seat])) for seat in range(self.players))
         order = self.deal_order[0]
         return tuple(
             tuple(sorted(order[(seat - self.dealer - 1) % self.players :: self.players]))
