@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ohhell_env import kernel, variants
+from ohhell_env import kernel, standard, variants_play
 from ohhell_env.cards import NUM_SUITS, SUIT_NAMES, cards_of
 from ohhell_env.ramps import special_text
 from ohhell_env.render.ansi import table_text
@@ -262,13 +262,13 @@ class Game:
             return True
         if not self._wide:
             return viewer == seat
-        return bool(variants.sees_cards(self._game, self._table, viewer, seat))
+        return bool(variants_play.sees_cards(self._game, self._table, viewer, seat))
 
     def slots(self, seat: int) -> tuple[tuple[int, int], ...]:
         """The positions, in the order dealt, of the cards that a seat still holds, each with its card."""
         if self._wide:
             held: tuple[int, ...] = tuple(cards_of(self._game["slots"][seat]))
-            return tuple((slot, int(variants.slot_card(self._game, self._table, seat, slot))) for slot in held)
+            return tuple((slot, int(variants_play.slot_card(self._game, self._table, seat, slot))) for slot in held)
         received = self.deal_order[0][(seat - self.dealer - 1) % self.players :: self.players]
         return tuple((slot, card) for slot, card in enumerate(received) if card in self.hands[seat])
 
@@ -301,7 +301,7 @@ class Game:
         """Whether bids are being made that others do not see yet."""
         if self.rules.bids == "open":
             return False
-        return bool(variants.is_bidding(self._game, self._table)) if self._wide else self.phase == BID
+        return bool(variants_play.is_bidding(self._game, self._table)) if self._wide else self.phase == BID
 
     def visible_bids(self, viewer: int | None) -> tuple[int | str | None, ...]:
         """Bids as a seat sees them: "hidden" where a bid is made but sealed. ``viewer=None`` sees all."""
@@ -389,7 +389,7 @@ class Game:
             else:
                 best = plays[0]
                 for play in plays[1:]:
-                    if kernel.beats(play[1], best[1], int(self._game["trump"])):
+                    if standard.beats(play[1], best[1], int(self._game["trump"])):
                         best = play
                 trick = Trick(plays, best[0])
             leader = leader if trick.winner is None else trick.winner

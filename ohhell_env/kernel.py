@@ -2,7 +2,7 @@
 
 Every function takes a `GAME` record and its `TABLE` record and changes the game in place. Nothing here checks its
 arguments: callers ask `is_legal` first. The rules are those of seed 000; where tables of the wide form differ,
-`by_form` puts the function of `variants` in place of the standard one. `Rules` says which seed an option is from.
+`by_form` puts functions of `variants` in place of those of `standard`. `Rules` says which seed an option is from.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ohhell_env import variants
-from ohhell_env.cards import NUM_CARDS, NUM_RANKS
+from ohhell_env import standard, variants, variants_play
 from ohhell_env.jit import (
     ONE,
     Int,
@@ -24,12 +23,9 @@ from ohhell_env.jit import (
     nth_bit,
     popcount,
     seed_of,
-    store_4,
-    store_64,
     stream_of,
 )
-from ohhell_env.limits import MAX_PLAYERS
-from ohhell_env.state import BID, HAND_OVER, MATCH_OVER, NO_TRUMP, NONE, PLAY, STANDARD_FORM, WIDE_NUM_ACTIONS
+from ohhell_env.state import BID, HAND_OVER, MATCH_OVER, NO_TRUMP, NONE, PLAY, STANDARD_FORM
 
 # Actions of the standard form: 0..51 play that card, 52 + b bid b. Those of the wide form: see `state.WIDE_FORM`.
 FIRST_BID = STANDARD_FORM.first_bid
@@ -41,230 +37,40 @@ REWARDS = {"points": POINTS, "zero_sum": ZERO_SUM, "win": WIN}
 
 DEALS, PLAYOUTS = range(2)  # numbers of a game's random streams
 
-SUIT = (ONE << NUM_RANKS) - 1  # the clubs' bits; suit s is SUIT << (13 * s)
-
 Game = Any  # a record of state.GAME or WIDE_GAME
 Table = Any  # a record of state.TABLE or WIDE_TABLE
 
 
-# --- The standard form of what the wide form has another of --------------------------------------------------------
-
-
-@jit
-def suit_mask(suit: Int) -> Int:
-    """Bit mask of a suit's thirteen cards, in the standard form."""
-    return SUIT << (NUM_RANKS * np.int64(suit))
-
-
-@jit
-def beats(card: Int, best: Int, trump: Int) -> bool:
-    """Whether a card played later takes the trick from the card that wins it so far, in the standard form."""
-    suit, best_suit = card // NUM_RANKS, best // NUM_RANKS
-    return bool(((suit == best_suit) & (card > best)) | ((suit != best_suit) & (suit == trump)))
-
-
-@jit
-def _seats(game: Game) -> Int:
-    return MAX_PLAYERS
-
-
-@jit
-def _cards(game: Game) -> Int:
-    return NUM_CARDS
-
-
-@jit
-def _suit_of(game: Game, table: Table, card: Int) -> Int:
-    return card // NUM_RANKS
-
-
-@jit
-def _suit_cards(game: Game, table: Table, suit: Int) -> Int:
-    return suit_mask(suit)
-
-
-@jit
-def _takes(game: Game, table: Table, card: Int, best: Int) -> bool:
-    return beats(card, best, game["trump"])
-
-
-@jit
-def _receive(game: Game, seat: Int, card: Int) -> None:
-    game["hands"][seat] |= ONE << card
-
-
-@jit
-def _clear_copies(game: Game, seat: Int) -> None:
-    pass
-
-
-@jit
-def _part_with(game: Game, seat: Int, card: Int) -> None:
-    bit = ONE << card
-    game["hands"][seat] ^= bit
-    game["played"][seat] |= bit
-
-
-@jit
-def _start_ramp(game: Game, table: Table) -> None:
-    pass
-
-
-@jit
-def _choose_hand(game: Game, table: Table) -> None:
-    game["hand_size"] = table["hand_sizes"][game["hand"]]
-
-
-@jit
-def _open_hand(game: Game, table: Table) -> None:
-    dealt = game["hand_size"] * table["players"]
-    if table["turn_up"] and dealt < table["deck_size"]:
-        game["turned"] = game["deck"][dealt]
-        game["trump"] = game["turned"] // NUM_RANKS
-
-
-@jit
-def _is_last_bidder(game: Game, table: Table) -> bool:
-    return bool(game["player"] == game["dealer"])
-
-
-@jit
-def _bids_open(game: Game, table: Table, legal: Int) -> Int:
-    return legal
-
-
-@jit
-def _note_call(game: Game, option: Int) -> None:
-    pass
-
-
-@jit
-def _next_to_bid(game: Game, table: Table) -> None:
-    if game["player"] == game["dealer"]:
-        game["phase"] = PLAY
-    game["player"] = left_of(game["player"], table["players"])
-
-
-@jit
-def _decide(game: Game, table: Table, option: Int) -> None:
-    play_card(game, table, option)
-
-
-@jit
-def _other_options(game: Game, table: Table) -> Int:
-    return np.int64(0)
-
-
-@jit
-def _first_action(game: Game) -> Int:
-    return FIRST_BID if game["phase"] == BID else 0
-
-
-@jit
-def _note_first_action(game: Game, table: Table) -> None:
-    pass
-
-
-@jit
-def _leads(game: Game, table: Table, hand: Int) -> Int:
-    return hand
-
-
-@jit
-def _follows(game: Game, table: Table, hand: Int, following: Int) -> Int:
-    return following if following else hand
-
-
-@jit
-def _options_of(game: Game, table: Table, cards: Int) -> Int:
-    return cards
-
-
-@jit
-def _card_behind(game: Game, table: Table, option: Int) -> Int:
-    return option
-
-
-@jit
-def _is_incomplete(game: Game, table: Table, suit: Int) -> bool:
-    return False
-
-
-@jit
-def _award_trick(game: Game, table: Table) -> None:
-    game["taken"][game["winning"]] += 1
-    game["leader"] = game["winning"]
-
-
-@jit
-def _hand_points(game: Game, table: Table, seat: Int) -> Any:
-    return table["points"][game["hand_size"], game["bids"][seat], game["taken"][seat]]
-
-
-@jit
-def _is_last_hand(game: Game, table: Table) -> bool:
-    return bool(game["hand"] + 1 == table["num_hands"])
-
-
-@jit
-def _move_on(game: Game, table: Table) -> None:
-    game["hand"] += 1
-
-
-@jit
-def _is_lost(game: Game, table: Table) -> bool:
-    return False
-
-
-@jit
-def _write_mask(game: Game, mask: Any, row: Int) -> None:
-    bidding = game["phase"] == BID
-    cards = 0 if bidding else game["legal"]
-    bids = game["legal"] if bidding else 0
-    store_64(mask, row, 0, cards | (bids << FIRST_BID))
-    store_4(mask, row, 64, bids >> 12)
-    mask[row, 68] = (bids >> 16) & 1
-    mask[row, 69] = (bids >> 17) & 1
-
-
-@jit
-def _write_wide_mask(game: Game, mask: Any, row: Int) -> None:
-    for action in range(WIDE_NUM_ACTIONS):
-        mask[row, action] = 0
-    options = game["legal"]
-    for option in range(64):
-        if (options >> option) & 1:
-            mask[row, game["first_action"] + option] = 1
-
-
-seats = by_form(_seats, variants.seats)
-cards = by_form(_cards, variants.cards)
-suit_of = by_form(_suit_of, variants.suit_of)
-suit_cards = by_form(_suit_cards, variants.suit_cards)
-takes = by_form(_takes, variants.beats)
-receive = by_form(_receive, variants.receive)
-clear_copies = by_form(_clear_copies, variants.clear_copies)
-part_with = by_form(_part_with, variants.part_with)
-start_ramp = by_form(_start_ramp, variants.start_ramp)
-choose_hand = by_form(_choose_hand, variants.choose_hand)
-open_hand = by_form(_open_hand, variants.open_hand)
-is_last_bidder = by_form(_is_last_bidder, variants.is_last_bidder)
-bids_open = by_form(_bids_open, variants.bids_open)
-note_call = by_form(_note_call, variants.note_call)
-next_to_bid = by_form(_next_to_bid, variants.next_to_bid)
-other_options = by_form(_other_options, variants.other_options)
-first_action = by_form(_first_action, variants.first_action)
-note_first_action = by_form(_note_first_action, variants.note_first_action)
-leads = by_form(_leads, variants.leads)
-follows = by_form(_follows, variants.follows)
-options_of = by_form(_options_of, variants.options_of)
-card_behind = by_form(_card_behind, variants.card_behind)
-is_incomplete = by_form(_is_incomplete, variants.is_incomplete)
-award_trick = by_form(_award_trick, variants.award_trick)
-hand_points = by_form(_hand_points, variants.hand_points)
-is_last_hand = by_form(_is_last_hand, variants.is_last_hand)
-move_on = by_form(_move_on, variants.move_on)
-is_lost = by_form(_is_lost, variants.is_lost)
+# --- What depends on the form of the game's record ------------------------------------------------------------------
+
+seats = by_form(standard.seats, variants.seats)
+cards = by_form(standard.cards, variants.cards)
+suit_of = by_form(standard.suit_of, variants.suit_of)
+suit_cards = by_form(standard.suit_cards, variants.suit_cards)
+takes = by_form(standard.takes, variants.beats)
+receive = by_form(standard.receive, variants.receive)
+clear_copies = by_form(standard.clear_copies, variants.clear_copies)
+part_with = by_form(standard.part_with, variants.part_with)
+start_ramp = by_form(standard.start_ramp, variants.start_ramp)
+choose_hand = by_form(standard.choose_hand, variants.choose_hand)
+open_hand = by_form(standard.open_hand, variants.open_hand)
+is_last_bidder = by_form(standard.is_last_bidder, variants.is_last_bidder)
+bids_open = by_form(standard.bids_open, variants.bids_open)
+note_call = by_form(standard.note_call, variants.note_call)
+next_to_bid = by_form(standard.next_to_bid, variants.next_to_bid)
+other_options = by_form(standard.other_options, variants.other_options)
+first_action = by_form(standard.first_action, variants.first_action)
+note_first_action = by_form(standard.note_first_action, variants.note_first_action)
+leads = by_form(standard.leads, variants_play.leads)
+follows = by_form(standard.follows, variants_play.follows)
+options_of = by_form(standard.options_of, variants_play.options_of)
+card_behind = by_form(standard.card_behind, variants_play.card_behind)
+is_incomplete = by_form(standard.is_incomplete, variants_play.is_incomplete)
+award_trick = by_form(standard.award_trick, variants_play.award_trick)
+hand_points = by_form(standard.hand_points, variants_play.hand_points)
+is_last_hand = by_form(standard.is_last_hand, variants_play.is_last_hand)
+move_on = by_form(standard.move_on, variants_play.move_on)
+is_lost = by_form(standard.is_lost, variants_play.is_lost)
 
 
 # --- A match -------------------------------------------------------------------------------------------------------
@@ -477,6 +283,11 @@ def play_card(game: Game, table: Table, option: Int) -> None:
 
 
 @jit
+def _decide(game: Game, table: Table, option: Int) -> None:
+    play_card(game, table, option)
+
+
+@jit
 def _decide_wide(game: Game, table: Table, option: Int) -> None:
     if game["phase"] == PLAY:
         play_card(game, table, option)
@@ -555,7 +366,7 @@ def random_action(game: Game, stream: np.uint64) -> Int:
     return action_of(game, nth_bit(legal, below(stream, popcount(legal))))
 
 
-write_mask = by_form(_write_mask, _write_wide_mask)
+write_mask = by_form(standard.write_mask, variants_play.write_mask)
 
 
 def reward_kind(reward: str) -> int:

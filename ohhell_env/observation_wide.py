@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ohhell_env import variants
+from ohhell_env import variants, variants_play
 from ohhell_env.cards import JOKERS, NUM_SUITS
 from ohhell_env.jit import ONE, Int, clamp, jit, jit_apart, left_of
 from ohhell_env.limits import WIDE_MAX_HAND_SIZE, WIDE_MAX_PLAYERS, WIDE_MIN_PLAYERS, WIDE_NUM_BIDS, WIDE_NUM_KINDS
@@ -155,7 +155,7 @@ def encode(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
 def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Sections hand, seconds, slots, played, replayed, others, others_seconds, voids."""
     players = table["players"]
-    if variants.sees_cards(game, table, viewer, viewer):
+    if variants_play.sees_cards(game, table, viewer, viewer):
         put_bits(out, row, _HAND, game["hands"][viewer])
         put_bits(out, row, _SECONDS, game["seconds"][viewer])
     put_bits(out, row, _SLOTS, game["slots"][viewer])
@@ -164,7 +164,7 @@ def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
         put_bits(out, row, _PLAYED + _C * k, game["played"][seat])
         put_bits(out, row, _REPLAYED + _C * k, game["replayed"][seat])
         put_bits(out, row, _VOIDS + NUM_SUITS * k, np.int64(game["voids"][seat]))
-        if k > 0 and variants.sees_cards(game, table, viewer, seat):
+        if k > 0 and variants_play.sees_cards(game, table, viewer, seat):
             put_bits(out, row, _OTHERS + _C * (k - 1), game["hands"][seat])
             put_bits(out, row, _OTHERS_2 + _C * (k - 1), game["seconds"][seat])
         seat = left_of(seat, players)
@@ -178,14 +178,14 @@ def write_unseen(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None
     for seat in range(table["players"]):
         held = np.int64(0)
         both = np.int64(0)
-        if variants.sees_cards(game, table, viewer, seat):
+        if variants_play.sees_cards(game, table, viewer, seat):
             held = game["hands"][seat]
             both = game["seconds"][seat]
         for mask in (held, both, game["played"][seat], game["replayed"][seat]):
             twice |= once & mask
             once |= mask
     known = game["turned"]
-    if is_shown_held(game, table) and not variants.sees_cards(game, table, viewer, np.int64(game["dealer"])):
+    if is_shown_held(game, table) and not variants_play.sees_cards(game, table, viewer, np.int64(game["dealer"])):
         known = game["shown"]
     if known != NONE:
         bit = ONE << known
@@ -239,7 +239,7 @@ def bid_class(bid: Int, known: bool) -> Int:
 def write_bids(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Sections bids, first_bids, pledges, rounds, taken, need, bid_sum, forbidden."""
     players = table["players"]
-    sealed = (table["sealed"] == 1) & variants.is_bidding(game, table)
+    sealed = (table["sealed"] == 1) & variants_play.is_bidding(game, table)
     total = -np.int64(game["hand_size"])
     seat = viewer
     for k in range(players):
@@ -319,14 +319,14 @@ def write_table(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
 def blind(view: Any, viewer: Int, table: Any) -> None:
     """Erase what only the wide form has and ``viewer`` may not know; `encode` makes the same of it as of the game."""
     early = (view["phase"] == BLIND) | (view["phase"] == PASS_OR_NIL)
-    sealed = (table["sealed"] == 1) & variants.is_bidding(view, table)
+    sealed = (table["sealed"] == 1) & variants_play.is_bidding(view, table)
     for call in range(view["num_calls"]):
         view["calls"][call] = NONE
     view["num_calls"] = 0
     if early:
         view["shown"] = NONE
     for seat in range(table["players"]):
-        if not variants.sees_cards(view, table, viewer, seat):
+        if not variants_play.sees_cards(view, table, viewer, seat):
             view["hands"][seat] = 0
             view["seconds"][seat] = 0
         if sealed and seat != viewer:

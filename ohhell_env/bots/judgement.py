@@ -16,9 +16,10 @@ import numpy as np
 
 from ohhell_env.cards import NUM_RANKS, NUM_SUITS
 from ohhell_env.jit import ONE, Int, by_form, jit, jit_apart, left_of, lowest, popcount
-from ohhell_env.kernel import suit_cards, suit_mask, suit_of, takes
+from ohhell_env.kernel import suit_cards, suit_of, takes
 from ohhell_env.limits import WIDE_MAX_HAND_SIZE, WIDE_NUM_KINDS
 from ohhell_env.ramps import GOLDEN_HAND, MISER_HAND
+from ohhell_env.standard import suit_mask
 from ohhell_env.state import BID, NO_TRUMP, NONE
 
 # What the chance of a card is told from, in the order of `WEIGHTS`.

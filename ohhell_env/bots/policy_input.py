@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from ohhell_env.jit import ONE, Int, below, jit, lowest, popcount
-from ohhell_env.kernel import NUM_ACTIONS, SUIT, action_of, beats
+from ohhell_env.kernel import NUM_ACTIONS, action_of
 from ohhell_env.limits import MAX_PLAYERS
 from ohhell_env.observation import LAYOUT, LAYOUT_HASH, OBSERVATION_SIZE, SECTIONS, encode_standard
 from ohhell_env.sections import relative
+from ohhell_env.standard import SUIT, beats
 from ohhell_env.state import NO_TRUMP, NONE, PLAY
 
 # One hand is played for its points, so the match's score is left out; `turn` and `phase` say nothing new to the seat

@@ -18,8 +18,8 @@ from ohhell_env import kernel
 from ohhell_env.bots.judgement import best_bid, cards_left, unseen_cards
 from ohhell_env.cards import NUM_RANKS, NUM_SUITS
 from ohhell_env.jit import ONE, Int, below, jit, jit_apart, left_of, mix, next_state, nth_bit, popcount
-from ohhell_env.kernel import suit_mask
 from ohhell_env.limits import MAX_PLAYERS
+from ohhell_env.standard import suit_mask
 from ohhell_env.state import BID, NONE
 
 _COUNTS = NUM_RANKS + 1  # a suit may have 0..13 unseen cards
