@@ -353,24 +353,29 @@ class Simulator:
     def _start(self, seed: int | ArrayLike) -> None:
         start_games(self.games, self.tables, self._decks, game_seeds(seed, len(self)), self._playouts)
 
-    def _batch(self, out: Batch | None) -> Batch:
+    def _forms(self) -> list[tuple[tuple[int, ...], str]]:
+        """Shape and dtype of each array of this simulator's batches."""
         n = len(self)
-        if out is not None:
-            if out is not self._own:
-                wanted = self._batch(None)
-                if [_form(part) for part in out] != [_form(part) for part in wanted]:
-                    raise ValueError(f"out must be a Batch of {n} games and {self.players} seats as step() returns it")
-                self._own = out
-            return out
-        self._own = Batch(
-            np.empty((n if self.observe_games else 0, observation_size(self.form)), dtype=np.int8),
-            np.empty((n, self.form.num_actions), dtype=np.int8),
-            np.empty(n, dtype=np.int64),
-            np.empty((n, self.players), dtype=np.float32),
-            np.empty(n, dtype=np.bool_),
-            np.empty(n, dtype=np.bool_),
-        )
-        return self._own
+        return [
+            ((n if self.observe_games else 0, observation_size(self.form)), "int8"),
+            ((n, self.form.num_actions), "int8"),
+            ((n,), "int64"),
+            ((n, self.players), "float32"),
+            ((n,), "bool"),
+            ((n,), "bool"),
+        ]
+
+    def _batch(self, out: Batch | None) -> Batch:
+        if out is None:
+            out = Batch(*(np.empty(shape, dtype) for shape, dtype in self._forms()))
+        elif out is not self._own:
+            usable = all(array.flags.c_contiguous and array.flags.writeable for array in out)
+            if not usable or [(array.shape, str(array.dtype)) for array in out] != self._forms():
+                raise ValueError(
+                    f"out must be a Batch of {len(self)} games and {self.players} seats as step() returns it"
+                )
+        self._own = out
+        return out
 
     def _spread(self, function: Callable[..., None], *before: Any, after: tuple[Any, ...]) -> None:
         """Call a kernel loop over all games, cut into one range a thread."""
@@ -384,10 +389,6 @@ class Simulator:
         waiting = [self._pool.submit(function, *before, start, stop, *after) for start, stop in pairwise(cuts)]
         for one in waiting:
             one.result()
-
-
-def _form(array: NDArray[Any]) -> tuple[Any, ...]:
-    return array.shape, array.dtype, array.flags.c_contiguous and array.flags.writeable
 
 
 def game_seeds(seed: int | ArrayLike, num_games: int) -> NDArray[np.int64]:

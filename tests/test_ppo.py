@@ -20,10 +20,22 @@ from training.checkpoint import STATE
 from training.config import Config
 from training.learner import gradient_step
 from training.network import ActorCritic, TrainingNetwork
-from training.ppo import PolicyCollector, entropies, generalised_advantages, masked_log_probs, ppo_arrays, ppo_loss
+from training.ppo import (
+    PolicyCollector,
+    divergences,
+    entropies,
+    generalised_advantages,
+    masked_log_probs,
+    ppo_arrays,
+    ppo_learner,
+    ppo_loss,
+)
 from training.train import train
 
-TINY = {"players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "batch": 128, "eval_minutes": 0.0}
+TINY = {
+    "players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "batch": 128, "eval_minutes": 0.0,
+    "precision": "fp32",
+}  # fmt: skip
 WEIGHTS = {"clip": 0.2, "value_weight": 0.5, "entropy_weight": 0.01}
 
 
@@ -115,6 +127,55 @@ def test_value_and_entropy_have_their_weights():
     assert gradient[0, 0] > 0 > gradient[0, 1], "towards the middle"
 
 
+def loss_with_magnet(logits, magnet, weight, **weights):
+    outputs = torch.tensor([[*logits, 0.0]], dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([[logit > -100 for logit in logits]])
+    loss = ppo_loss(
+        outputs, torch.tensor([0]), mask, torch.zeros(1), torch.zeros(1), torch.zeros(1),
+        masked_log_probs(torch.tensor([magnet]), mask),
+        **{"clip": 0.2, "value_weight": 0.0, "entropy_weight": 0.0, "magnet_weight": weight, **weights},
+    )  # fmt: skip
+    loss.backward()
+    return loss.item(), outputs.grad[0, :-1]
+
+
+def test_a_magnet_draws_the_policy_to_it_by_the_gradient_of_their_divergence():
+    policy, magnet = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.3, 0.3, 0.4])
+    loss, gradient = loss_with_magnet(policy.log().tolist(), magnet.log().tolist(), 0.5)
+    divergence = (policy * (policy / magnet).log()).sum()
+    assert loss == pytest.approx(0.5 * divergence.item(), abs=1e-6)
+    expected = 0.5 * policy * ((policy / magnet).log() - divergence)  # by hand, through the softmax
+    assert gradient.tolist() == pytest.approx(expected.tolist(), abs=1e-6)
+
+
+def test_a_magnet_is_without_pull_where_the_policy_is_at_it_and_on_actions_that_are_not_legal():
+    loss, gradient = loss_with_magnet([0.3, -0.2, 1.0], [1.3, 0.8, 2.0], 1.0)
+    assert loss == pytest.approx(0, abs=1e-6) and gradient.tolist() == pytest.approx([0, 0, 0], abs=1e-6)
+    loss, gradient = loss_with_magnet([0.3, -1e9, 1.0], [1.3, 5.0, 0.0], 1.0)
+    assert np.isfinite(loss) and loss > 0 and gradient[1] == 0 and gradient[0] < 0 < gradient[2]
+
+
+def test_the_magnet_that_plays_at_random_is_the_bonus_for_entropy():
+    _, drawn = loss_with_magnet([1.0, 0.5, -0.3], [0.0, 0.0, 0.0], 0.1)
+    _, rewarded = loss_with_magnet([1.0, 0.5, -0.3], [0.0, 0.0, 0.0], 0.0, entropy_weight=0.1)
+    assert drawn.tolist() == pytest.approx(rewarded.tolist(), abs=1e-6) and drawn.abs().max() > 0.01
+
+
+def test_the_magnet_of_an_iteration_is_the_average_of_the_weights_at_its_decisions(collected):
+    _, experience = collected
+    average = network(seed=9)
+    loss_of, arrays = ppo_learner(tiny(magnet=0.2), experience, 0.0, average)
+    mask, magnet = torch.from_numpy(arrays[2]), torch.from_numpy(arrays[-1])
+    expected = masked_log_probs(average(torch.from_numpy(experience.inputs)).detach()[:, :-1], mask)
+    assert torch.allclose(magnet, expected, atol=1e-5)
+    outputs = network()(torch.from_numpy(experience.inputs)).detach()
+    rest = [torch.from_numpy(array) for array in arrays[1:]]
+    without, _ = ppo_learner(tiny(), experience, 0.0, average)
+    pull = loss_of(outputs, *rest) - without(outputs, *rest)
+    log_probs = masked_log_probs(outputs[:, :-1], mask)
+    assert pull.item() == pytest.approx(0.2 * divergences(log_probs, magnet).mean().item(), rel=1e-3) and pull > 0
+
+
 @pytest.fixture(scope="module")
 def collected():
     torch.set_num_threads(1)
@@ -201,7 +262,7 @@ def test_a_run_stopped_after_every_iteration_ends_as_one_that_never_was(tmp_path
     class Always:
         asked = True
 
-    config = tiny(tmp_path / "whole", decisions=1500, passes=2)
+    config = tiny(tmp_path / "whole", decisions=1500, passes=2, magnet=0.05, past=0.3, past_from=0.2)
     train(config, Console(quiet=True))
     monkeypatch.setattr(training.train, "StopAfterIteration", Always)
     rows = len((tmp_path / "whole/progress.csv").read_text().splitlines()) - 1

@@ -38,7 +38,7 @@ def config_for(rules, learner, folder, **options):
     return Config(
         folder=Path(folder), learner=learner, players=(3,), max_hand_size=rules.hand_sizes[0], large_hands=100.0,
         sealed=float(rules.bids == "sealed"), hook=1.0, width=64, depth=2, hands=1024, batch=512, ema=0.99,
-        deck=" ".join(rules.to_json()["deck"]["cards"]), eval_minutes=0.0,
+        deck=" ".join(rules.to_json()["deck"]["cards"]), eval_minutes=0.0, precision="fp32",
         **LEARNERS[learner], **options,
     )  # fmt: skip
 

@@ -1,7 +1,9 @@
 """Self-play training: symmetry of suits, what is collected, the gradient, runs that are killed, checkpoints."""
 
+import csv
 import dataclasses
 import hashlib
+import io
 import json
 import os
 import signal
@@ -16,6 +18,7 @@ import torch
 from rich.console import Console
 from safetensors.torch import load_file, save_file
 
+import training.throughput
 from ohhell_env.bots.base import look
 from ohhell_env.bots.policy import META, WEIGHTS, PolicyBot, load_policy
 from ohhell_env.bots.policy_input import LABELS, NUM_RELABELLINGS, PERMUTATIONS, relabelled_observation
@@ -29,12 +32,15 @@ from training.checkpoint import STATE, Counters, save_checkpoint
 from training.config import Config
 from training.fixed_deals import one_against_rest
 from training.learner import average_weights, dmc_loss, exploration, gradient_step, learning_rate
-from training.network import TrainingNetwork
+from training.network import ActorCritic, TrainingNetwork
 from training.selfplay import Collector
 from training.train import train
 
 ROOT = Path(__file__).parents[1]
-TINY = {"players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "batch": 128, "eval_minutes": 0.0}
+TINY = {
+    "players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "batch": 128, "eval_minutes": 0.0,
+    "precision": "fp32",
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -272,26 +278,78 @@ def wait_for_rows(process, folder, rows):
         time.sleep(0.005)
 
 
+RUNS = ("killed", "whole")
+
+
 def test_a_run_that_is_killed_and_one_that_is_stopped_end_as_if_never_interrupted(tmp_path):
-    process = command(tmp_path / "killed", decisions=6000)
+    options = {"decisions": 6000, "past": 0.5, "past_from": 0.2}
+    process = command(tmp_path / "killed", **options)
     wait_for_rows(process, tmp_path / "killed", 6)
     process.kill()
     process.wait()
     assert 0 < json.loads((tmp_path / "killed/checkpoint/meta.json").read_text())["decisions"] < 6000
-    process = command(tmp_path / "killed", decisions=6000)
+    process = command(tmp_path / "killed", **options)
     wait_for_rows(process, tmp_path / "killed", 15)
     process.send_signal(signal.SIGINT)
     process.communicate()
     assert process.returncode == 0
-    config = tiny(tmp_path / "killed", decisions=6000)
+    config = tiny(tmp_path / "killed", **options)
     train(config, Console(quiet=True))
     train(dataclasses.replace(config, folder=tmp_path / "whole"), Console(quiet=True))
-    killed, whole = (load_file(tmp_path / name / STATE) for name in ("killed", "whole"))
+    killed, whole = (load_file(tmp_path / name / STATE) for name in RUNS)
     assert killed.keys() == whole.keys() and len(killed) == 20
     for name in whole:
         assert torch.equal(killed[name], whole[name]), name
-    rows = [(tmp_path / name / "progress.csv").read_text().split("\n") for name in ("killed", "whole")]
+    past = [{file.name: file.read_bytes() for file in (tmp_path / name / "past").iterdir()} for name in RUNS]
+    assert len(past[0]) > 10 and past[0] == past[1]
+    rows = [(tmp_path / name / "progress.csv").read_text().split("\n") for name in RUNS]
     assert [row.split(",")[:2] for row in rows[0]] == [row.split(",")[:2] for row in rows[1]]
+
+
+def test_a_run_ends_when_its_processor_time_is_used_up_and_its_schedules_with_it(tmp_path):
+    console = Console(quiet=True)
+    config = tiny(tmp_path, decisions=10**9, cpu_minutes=0.02, lr=1e-3, final_lr=1e-5)
+    train(config, console)
+    with (tmp_path / "progress.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    hours = [float(row["cpu_hours"]) for row in rows]
+    assert len(rows) > 3 and hours[-2] < 0.02 / 60 <= hours[-1]
+    assert float(rows[-1]["lr"]) < 2e-4 and float(rows[-1]["hours_left"]) == 0
+    train(config, console)
+    assert len((tmp_path / "progress.csv").read_text().splitlines()) == len(rows) + 1, "nothing was left to do"
+
+
+@pytest.mark.parametrize("faster", ["fp32", "bf16"])
+def test_the_faster_arithmetic_is_taken_told_and_kept_with_the_run(faster, tmp_path, monkeypatch):
+    def rate(network, inputs):
+        assert inputs.dtype == torch.int8 and 0.05 < inputs.float().mean() < 0.11
+        return 2000.0 if ("bf16" if network.bf16 else "fp32") == faster else 1000.0
+
+    monkeypatch.setattr(training.throughput, "bare_rate", rate)
+    config = tiny(tmp_path, decisions=300, precision="auto")
+    console = Console(record=True, width=200, file=io.StringIO())
+    train(config, console)
+    told = console.export_text()
+    assert f"arithmetic: {faster} (forward and backward" in told and f"{faster} 2,000" in told
+    assert json.loads((tmp_path / "checkpoint/meta.json").read_text())["precision"] == faster
+    monkeypatch.setattr(training.throughput, "bare_rate", lambda network, inputs: pytest.fail("it was chosen already"))
+    train(dataclasses.replace(config, decisions=600), Console(quiet=True))
+    assert json.loads((tmp_path / "checkpoint/meta.json").read_text())["precision"] == faster
+
+
+def test_in_bf16_outputs_and_gradients_are_those_of_fp32_to_its_precision():
+    torch.manual_seed(1)
+    policy = ActorCritic(64, 2)
+    inputs = (torch.rand(50, policy.num_inputs) < 0.1).to(torch.int8)
+    results = []
+    for bf16 in (False, True):
+        policy.zero_grad()
+        outputs = TrainingNetwork(policy, bf16)(inputs)
+        outputs.square().sum().backward()
+        results.append([outputs.detach(), *(p.grad.clone() for p in policy.parameters())])
+    for exact, rounded in zip(*results, strict=True):
+        assert rounded.dtype == torch.float32 and not torch.equal(exact, rounded)
+        assert torch.allclose(exact, rounded, rtol=0.05, atol=0.05 * float(exact.abs().max()))
 
 
 @pytest.mark.long  # two interpreters that import torch
@@ -327,6 +385,10 @@ def test_a_folder_with_another_run_is_refused(tmp_path):
         ({"lr": float("nan")}, "lr=nan is not allowed"),
         ({"sealed": 1.5}, "sealed=1.5 is not allowed; use 0 to 1"),
         ({"deck": "AC KC"}, "too few for players=3"),
+        ({"cpu_minutes": -1.0}, "cpu_minutes=-1.0 is not allowed"),
+        ({"precision": "fp8"}, "precision='fp8' is not known; use 'auto', 'fp32' or 'bf16'"),
+        ({"magnet": 0.1}, "magnet=0.1 is for learner='ppo'"),
+        ({"past": 1.5}, "past=1.5 is not allowed; use 0 to 1"),
     ],
 )
 def test_options_that_make_no_sense_are_refused_by_name(options, message):

@@ -23,11 +23,11 @@ import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
-from torch import nn
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy import PolicyBot
 from ohhell_env.cards import STANDARD_DECK, Deck
+from ohhell_env.limits import MAX_PLAYERS
 from ohhell_env.presets import preset
 from ohhell_env.rules import Rules
 from training.arena import ArenaError, checked_deals, tables_for
@@ -39,55 +39,26 @@ from training.exact import policy_of, responses
 from training.intervals import Estimate
 from training.learner import average_weights, exploration, gradient_step, learning_rate
 from training.network import TrainingNetwork
-from training.selfplay import Collector, Experience
+from training.selfplay import Collector
 from training.train import minibatches
 
 
 class ExploiterCollector(Collector):
-    """A `Collector` of one seat's decisions in each hand, the seat drawn at random; the others are a frozen policy's.
+    """A `Collector` for one seat in each hand, drawn at random; a frozen policy has all the others.
 
     Args:
         config: the run's options.
-        frozen: the policy, which plays its best action.
         rules: the table, a match of one hand.
     """
 
-    def __init__(self, config: Config, frozen: PolicyBot, rules: Rules) -> None:
+    def __init__(self, config: Config, rules: Rules) -> None:
         super().__init__(config, tables=([rules], [1.0]))
-        self._frozen = TrainingNetwork(frozen.network)
+        self._players = rules.players
 
-    @torch.no_grad()
-    def collect(self, network: nn.Module, iteration: int, epsilon: float) -> Experience:
-        """As `Collector.collect`, the exploiter's decisions alone; only it explores."""
-        self._random = np.random.default_rng((self.config.seed, iteration, 1))
-        self._own = self._random.random(len(self._simulator.games))  # (H,) the exploiter's seat, as a share of P
-        self._epsilon = epsilon
-        experience = super().collect(network, iteration, 0.0)
-        own = self._is_own(0, len(experience.actions))
-        return experience._replace(
-            inputs=experience.inputs[own],
-            actions=experience.actions[own],
-            returns=experience.returns[own],
-            hand=experience.hand[own],
-            seat=experience.seat[own],
-        )
-
-    def _is_own(self, start: int, stop: int) -> NDArray[np.bool_]:
-        hand = self._hand[start:stop]
-        players = self._simulator.tables["players"][self._simulator.games["table"][hand]]
-        own: NDArray[np.bool_] = self._seat[start:stop] == (self._own[hand] * players).astype(np.int64)
-        return own
-
-    def _evaluate(self, network: nn.Module, start: int, stop: int) -> NDArray[np.float32]:
-        own = self._is_own(start, stop)
-        inputs = self._inputs[start:stop]
-        values = np.empty((stop - start, self._frozen.policy.head.out_features), dtype=np.float32)
-        for player, rows in ((network, own), (self._frozen, ~own)):
-            if rows.any():
-                values[rows] = player(torch.from_numpy(inputs[rows])).numpy()
-        explored = own & (self._random.random(len(own)) < self._epsilon)
-        values[explored] = self._random.random((int(explored.sum()), values.shape[1]))  # any action is the best
-        return values
+    def _seats_to_freeze(self, iteration: int) -> NDArray[np.bool_]:
+        own = np.random.default_rng((self.config.seed, iteration, 1)).integers(self._players, size=self.config.hands)
+        seats: NDArray[np.bool_] = own[:, None] != np.arange(MAX_PLAYERS)
+        return seats
 
 
 def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Meter | None = None) -> PolicyBot:
@@ -96,11 +67,12 @@ def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Mete
     average = copy.deepcopy(policy)
     network = TrainingNetwork(policy)
     optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr, fused=True)
-    collector = ExploiterCollector(config, frozen, rules)
+    collector = ExploiterCollector(config, rules)
+    others = TrainingNetwork(frozen.network)
     iteration = steps = decisions = 0
     while decisions < config.decisions:
         done = decisions / config.decisions
-        experience = collector.collect(network, iteration, exploration(config, done))
+        experience = collector.collect(network, iteration, exploration(config, done), others)
         arrays = (experience.inputs, experience.actions, experience.returns)
         order = np.random.default_rng((config.seed, iteration, 0))
         for batch in minibatches(arrays, config.passes, max(1, round(len(experience.actions) / config.batch)), order):

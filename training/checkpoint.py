@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ class Counters:
         decisions: decisions trained on.
         hands: hands played.
         cpu_seconds: processor time used.
+        precision: arithmetic of the network, chosen at the start: "fp32" or "bf16".
+        past: iterations after which a past policy was kept.
     """
 
     iteration: int = 0
@@ -42,6 +44,8 @@ class Counters:
     decisions: int = 0
     hands: int = 0
     cpu_seconds: float = 0.0
+    precision: str = "fp32"
+    past: list[int] = field(default_factory=list)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -121,6 +125,7 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
         "decisions": counters.decisions,
         "hands": counters.hands,
         "cpu_hours": round(counters.cpu_seconds / 3600, 3),
+        "precision": counters.precision,
         "seed": config.seed,
         "commit": commit(),
         "config": config.to_json(),

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import tyro
 from rich.console import Console
@@ -62,6 +62,22 @@ class TableOptions:
         if self.hook and self.no_hook:
             raise ArenaError("--hook and --no-hook are both given; use one of them")
         return True if self.hook else False if self.no_hook else None
+
+    def table(self) -> dict[str, Any]:
+        """These options as the arguments of `evaluate` and `tournament`.
+
+        Raises:
+            ArenaError: if both --hook and --no-hook are given.
+        """
+        return {
+            "players": self.players,
+            "hands": self.hands,
+            "rules": self.rules,
+            "bids": self.bids,
+            "hook": self.hook_choice,
+            "seed": self.seed,
+            "workers": self.workers,
+        }
 
 
 Options = TypeVar("Options")

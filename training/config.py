@@ -15,7 +15,11 @@ from ohhell_env.limits import MAX_PLAYERS, MIN_PLAYERS
 from ohhell_env.rules import Rules
 
 # Options that a resumed run may change: how long, how fast, how often it is looked at.
-RESUMABLE = frozenset({"folder", "decisions", "threads", "save_minutes", "eval_minutes", "eval_deals", "eval_opponent"})
+RESUMABLE = frozenset(
+    {
+        "folder", "decisions", "cpu_minutes", "threads", "save_minutes", "eval_minutes", "eval_deals", "eval_opponent",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,13 @@ class Config:
     Attributes:
         folder: the run's folder; if it holds a run, that run goes on.
         decisions: decisions with a choice to train on, all seats together; the run's length.
+        cpu_minutes: processor time, of all processes together, at which the run ends if that comes before its
+            decisions; 0 for no such limit. Learning rate and exploration then follow the processor's clock, too, so
+            that such a run is not repeated bit for bit.
         seed: everything random in the run follows from it.
         threads: of the processor, for the network.
+        precision: arithmetic of the network behind its first layer: "fp32", "bf16", or "auto", the one that a timing
+            at the start of the run finds faster.
         learner: "dmc", Deep Monte Carlo: each action's value is regressed to the hand's return; or "ppo", proximal
             policy optimisation: logits and a critic.
         width: units of a hidden layer, a multiple of 64.
@@ -39,13 +48,18 @@ class Config:
         sealed: share of the tables where bids are sealed; they are open at the others.
         hook: share of the tables where the dealer may not make the bids fit.
         deck: cards of the pack, as "AC KC ..."; all 52 when empty.
+        past: share of the hands in which a past policy of this run has one or two seats; its decisions are not learned
+            from. One is kept at every twentieth of the run, in the folder `past`, and one drawn for each iteration.
+        past_from: share of the run done before past policies play.
         hands: hands played in an iteration, all at once, before the network learns from them.
         epsilon: share of decisions that are random, at the start; dmc only, as are the next two: ppo draws actions by
             the probabilities that it learns.
-        final_epsilon: the same at the end; in between it falls in proportion to the decisions done.
+        final_epsilon: the same at the end; in between it falls in proportion to the share of the run done.
         temperature: above 0, actions are drawn with probability proportional to exp(value / temperature).
         entropy: ppo: weight of the policy's entropy, in tens of points a nat, at the start.
-        final_entropy: the same at the end; in between it falls in proportion to the decisions done.
+        final_entropy: the same at the end; in between it falls in proportion to the share of the run done.
+        magnet: ppo: weight of the policy's divergence from the magnet, the average of the weights as the iteration
+            began: KL(policy, magnet) in nats; 0 for none.
         gae_lambda: ppo: how far advantages look past the seat's next decision, 0 (not at all) to 1 (to the hand's end).
         clip: ppo: how far an action's probability may move, as a share of itself, before it is no more learned from.
         value_weight: ppo: weight of the critic's squared error.
@@ -68,8 +82,10 @@ class Config:
 
     folder: Path = Path("runs/dmc")
     decisions: int = 300_000_000
+    cpu_minutes: float = 0.0
     seed: int = 1
     threads: int = 1
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
     learner: Literal["dmc", "ppo"] = "dmc"
     width: int = 512
     depth: int = 3
@@ -81,12 +97,15 @@ class Config:
     sealed: float = 0.5
     hook: float = 0.75
     deck: str = ""
+    past: float = 0.0
+    past_from: float = 0.5
     hands: int = 4096
     epsilon: float = 0.05
     final_epsilon: float = 0.01
     temperature: float = 0.0
     entropy: float = 0.02
     final_entropy: float = 0.002
+    magnet: float = 0.0
     gae_lambda: float = 0.9
     clip: float = 0.2
     value_weight: float = 0.5
@@ -106,6 +125,7 @@ class Config:
     def __post_init__(self) -> None:
         for option, low, high in (
             ("decisions", 1, 10**13),
+            ("cpu_minutes", 0, 10**9),
             ("seed", 0, 2**63 - 1),
             ("threads", 1, 1024),
             ("width", 1, 65536),
@@ -114,12 +134,15 @@ class Config:
             ("large_hands", 0, 100),
             ("sealed", 0, 1),
             ("hook", 0, 1),
+            ("past", 0, 1),
+            ("past_from", 0, 1),
             ("hands", 1, 10**6),
             ("epsilon", 0, 1),
             ("final_epsilon", 0, self.epsilon),
             ("temperature", 0, 1000),
             ("entropy", 0, 100),
             ("final_entropy", 0, self.entropy),
+            ("magnet", 0, 100),
             ("gae_lambda", 0, 1),
             ("clip", 1e-6, 1),
             ("value_weight", 0, 1000),
@@ -145,6 +168,10 @@ class Config:
             )
         if self.learner not in ("dmc", "ppo"):
             raise ValueError(f"learner={self.learner!r} is not known; use 'dmc' or 'ppo'")
+        if self.precision not in ("auto", "fp32", "bf16"):
+            raise ValueError(f"precision={self.precision!r} is not known; use 'auto', 'fp32' or 'bf16'")
+        if self.learner == "dmc" and self.magnet:
+            raise ValueError(f"magnet={self.magnet!r} is for learner='ppo'; dmc learns values, not probabilities")
         if self.learner == "dmc" and self.epsilon == 0 and self.temperature == 0:
             raise ValueError("epsilon=0 and temperature=0: nothing would ever be tried; set one of them above 0")
         input_sources(self.sections)

@@ -69,9 +69,9 @@ player has of them, "above table" is how much more than the mean of its tables: 
 the matches won: {100 / PLAYERS:.0f} % is fair. All players had the same cards in every seat, so a difference whose \
 interval leaves out zero is skill, not luck.
 
-More deals:     python -m training.demo --deals 100
-Two players:    python -m training.evaluate {players[0]} --vs heuristic
-Train your own: python -m training.train --help"""
+More deals:     .venv/bin/python -m training.demo --deals 100
+Two players:    .venv/bin/python -m training.evaluate {players[0]} --vs heuristic
+Train your own: .venv/bin/python -m training.train --help"""
 
 
 if __name__ == "__main__":

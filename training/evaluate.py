@@ -119,16 +119,10 @@ def _run(options: Options, console: Console) -> None:
         report = evaluate(
             options.player,
             options.vs,
-            players=options.players,
-            hands=options.hands,
             deals=options.deals,
-            rules=options.rules,
-            bids=options.bids,
-            hook=options.hook_choice,
             seating=options.seating,
-            seed=options.seed,
-            workers=options.workers,
             on_progress=meter.advance,
+            **options.table(),
         )
     print_report(report, console)
     if options.out is not None:

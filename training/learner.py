@@ -29,13 +29,23 @@ def explained_variance(mean_squared_error: float, variance: float) -> float:
     return 1 - mean_squared_error / variance if variance > 0 else 0.0
 
 
+def share_done(config: Config, decisions: int, cpu_seconds: float) -> float:
+    """How much of the run is done, by decisions or, where it has such a limit and is closer to it, by processor time.
+
+    Returns:
+        0 at the start; 1 or a little more at the end.
+    """
+    clock = cpu_seconds / (60 * config.cpu_minutes) if config.cpu_minutes else 0.0
+    return max(decisions / config.decisions, clock)
+
+
 def learning_rate(config: Config, step: int, progress: float) -> float:
     """A linear rise over ``warmup`` gradient steps, and a half cosine from ``lr`` to ``final_lr`` over the run.
 
     Args:
         config: the run's options.
         step: gradient steps done.
-        progress: share of the run's decisions done, 0..1.
+        progress: share of the run done, 0..1.
     """
     cosine = config.final_lr + (config.lr - config.final_lr) * (1 + math.cos(math.pi * min(progress, 1.0))) / 2
     return cosine * min(1.0, (step + 1) / (config.warmup + 1))
@@ -47,7 +57,7 @@ def exploration(config: Config, progress: float) -> float:
 
 
 def falling(first: float, last: float, progress: float) -> float:
-    """From the first value to the last in proportion to the decisions done."""
+    """From the first value to the last in proportion to the share of the run done."""
     return first + (last - first) * min(progress, 1.0)
 
 

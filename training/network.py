@@ -77,18 +77,21 @@ class TrainingNetwork(nn.Module):
 
     Args:
         policy: the network whose parameters it uses and trains.
+        bf16: multiply matrices in bfloat16, behind the first layer; weights, sums and outputs stay float32.
     """
 
-    def __init__(self, policy: PolicyNetwork) -> None:
+    def __init__(self, policy: PolicyNetwork, bf16: bool = False) -> None:
         super().__init__()
         self.policy = policy
+        self.bf16 = bf16
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Values of all actions, and the critic's if there is one: (B, D) int8 -> (B, NUM_ACTIONS [+ 1]) float32."""
         first = self.policy.trunk[0]
         hidden: Tensor = SparseLinear.apply(inputs, first.weight, first.bias)
-        hidden = self.policy.trunk[1:](hidden)  # (B, width)
-        values: Tensor = self.policy.head(hidden)  # (B, A)
-        if isinstance(self.policy, ActorCritic):
-            return torch.cat([values, self.policy.critic(hidden)], dim=1)  # (B, A + 1)
-        return values
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
+            hidden = self.policy.trunk[1:](hidden)  # (B, width)
+            values: Tensor = self.policy.head(hidden)  # (B, A)
+            if isinstance(self.policy, ActorCritic):
+                values = torch.cat([values, self.policy.critic(hidden)], dim=1)  # (B, A + 1)
+        return values.float()

@@ -3,12 +3,16 @@
 The network's logits are masked alike where actions are drawn and where they are learned from, by a finite number in
 float32: an action that is not legal has probability 0, and entropy and gradients stay numbers.
 
+The magnet is that of magnetic mirror descent (Sokota et al. 2023): the policy is drawn to one that follows it slowly.
+
 Advantages are in tens of points and are not normalised, so that the entropy's weight is in them too: 0.01 is a tenth
 of a point for a nat.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,9 +26,11 @@ from ohhell_env.jit import jit, lowest
 from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.limits import MAX_PLAYERS
 from training.config import Config
+from training.learner import falling
 from training.selfplay import Collector, Experience
 
 MASKED = -1e9  # the logit of an action that is not legal
+MAGNET_ROWS = 8192  # decisions that the magnet sees at once
 
 
 def masked_log_probs(logits: Tensor, mask: Tensor) -> Tensor:
@@ -37,6 +43,11 @@ def entropies(log_probs: Tensor) -> Tensor:
     return -(log_probs.exp() * log_probs).sum(dim=1)  # an action that is not legal adds 0 * -1e9
 
 
+def divergences(log_probs: Tensor, others: Tensor) -> Tensor:
+    """Kullback-Leibler divergence (B,) in nats of each row of `masked_log_probs` from that of another policy."""
+    return (log_probs.exp() * (log_probs - others)).sum(dim=1)  # an action that is not legal adds 0 * 0
+
+
 def ppo_loss(
     outputs: Tensor,
     actions: Tensor,
@@ -44,12 +55,14 @@ def ppo_loss(
     old_log_probs: Tensor,
     advantages: Tensor,
     targets: Tensor,
+    magnet: Tensor | None = None,
     *,
     clip: float,
     value_weight: float,
     entropy_weight: float,
+    magnet_weight: float = 0.0,
 ) -> Tensor:
-    """The clipped objective, the value's squared error and the entropy's bonus in one loss.
+    """The clipped objective, the value's squared error, the entropy's bonus and the magnet's pull in one loss.
 
     Args:
         outputs: (B, A + 1) float, logits and, in the last column, the value.
@@ -58,16 +71,19 @@ def ppo_loss(
         old_log_probs: (B,) float, of the actions when they were drawn.
         advantages: (B,) float.
         targets: (B,) float, for the value.
+        magnet: (B, A) float, log probabilities of the policy that this one is drawn to; None for none.
         clip: the ratio of an action's probabilities counts from 1 - clip to 1 + clip.
         value_weight: of the value's squared error.
         entropy_weight: of the mean entropy.
+        magnet_weight: of the mean divergence from the magnet.
     """
     log_probs = masked_log_probs(outputs[:, :-1], mask)  # (B, A)
     ratio = (log_probs.gather(1, actions[:, None])[:, 0] - old_log_probs).exp()  # (B,)
     clipped = ratio.clamp(1 - clip, 1 + clip)
     objective = torch.minimum(ratio * advantages, clipped * advantages).mean()
     error = (outputs[:, -1] - targets).square().mean()
-    return -objective + value_weight * error - entropy_weight * entropies(log_probs).mean()
+    loss = -objective + value_weight * error - entropy_weight * entropies(log_probs).mean()
+    return loss if magnet is None else loss + magnet_weight * divergences(log_probs, magnet).mean()
 
 
 @jit
@@ -154,7 +170,7 @@ class PolicyCollector(Collector):
                 values=self._values[:count],
                 mask=self._mask[:count],
                 log_probs=np.take_along_axis(log_probs, self._actions[:count, None], axis=1)[:, 0],
-                entropy=float(entropies(torch.from_numpy(log_probs)).mean()),
+                entropy=float(entropies(torch.from_numpy(log_probs[self._own[:count]])).mean()),
             )
         )
 
@@ -166,3 +182,36 @@ def ppo_arrays(experience: Experience, gae_lambda: float) -> tuple[NDArray[Any],
     return (
         experience.inputs, experience.actions, experience.mask, experience.log_probs, advantages, advantages + values,
     )  # fmt: skip
+
+
+@torch.no_grad()
+def magnet_log_probs(network: nn.Module, experience: Experience) -> NDArray[np.float32]:
+    """What `masked_log_probs` are by another network, at all decisions: (N, A)."""
+    log_probs = np.empty(experience.mask.shape, dtype=np.float32)
+    for start in range(0, len(log_probs), MAGNET_ROWS):
+        rows = slice(start, start + MAGNET_ROWS)
+        outputs = network(torch.from_numpy(experience.inputs[rows]))  # (B, A + 1)
+        log_probs[rows] = masked_log_probs(outputs[:, :-1], torch.from_numpy(experience.mask[rows])).numpy()
+    return log_probs
+
+
+def ppo_learner(
+    config: Config, experience: Experience, done: float, average: nn.Module
+) -> tuple[Callable[..., Tensor], tuple[NDArray[Any], ...]]:
+    """The loss of an iteration, and the arrays that its passes go through.
+
+    Args:
+        config: the run's options.
+        experience: the iteration's decisions.
+        done: share of the run done.
+        average: the average of the weights as the iteration began, the magnet.
+    """
+    loss_of = functools.partial(
+        ppo_loss,
+        clip=config.clip,
+        value_weight=config.value_weight,
+        entropy_weight=falling(config.entropy, config.final_entropy, done),
+        magnet_weight=config.magnet,
+    )
+    arrays = ppo_arrays(experience, config.gae_lambda)
+    return loss_of, (*arrays, magnet_log_probs(average, experience)) if config.magnet else arrays

@@ -31,6 +31,7 @@ from ohhell_env.state import HAND_OVER
 from training.config import Config
 
 RETURN_SCALE = 10.0  # points in a unit of return
+_PAST_SEATS = 1  # number of an iteration's random stream that draws the seats of past policies
 _EXPLORATION = 2  # number of a match's random stream that decides explorations and relabellings
 
 
@@ -64,6 +65,13 @@ class Experience(NamedTuple):
     mask: NDArray[np.bool_] = np.empty((0, NUM_ACTIONS), dtype=np.bool_)
     log_probs: NDArray[np.float32] = np.empty(0, dtype=np.float32)
     entropy: float = 0.0
+
+    def only(self, rows: NDArray[np.bool_]) -> Experience:
+        """Some of the decisions: copies of those rows of all arrays, (N,) bool."""
+        arrays: dict[str, Any] = {
+            name: value[rows] for name, value in self._asdict().items() if isinstance(value, np.ndarray) and len(value)
+        }
+        return self._replace(**arrays)
 
 
 @jit
@@ -132,17 +140,18 @@ def take_decisions(
     epsilon: float,
     temperature: float,
     hand: Any,
+    own: Any,
     relabellings: Any,
     actions: Any,
     start: Int,
 ) -> None:
-    """Choose by the values of each decision from row ``start`` on, explore, and act."""
+    """Choose by the values of each decision from row ``start`` on, explore where it is ``own``, and act."""
     for j in range(values.shape[0]):
         row = start + j
         i = hand[row]
         game = games[i]
         stream = next_state(streams[i])
-        explore = uniform(stream) < epsilon
+        explore = own[row] and uniform(stream) < epsilon
         stream = next_state(stream)
         if explore:
             action = kernel.random_action(game, stream)
@@ -171,7 +180,7 @@ def score_hands(games: Any, tables: Any, points: Any) -> Int:
 class Collector:
     """Plays iterations of hands on the run's mixture of tables.
 
-    An iteration depends on the run's seed, its number and the network alone: nothing of it need be saved.
+    An iteration depends on the run's seed, its number and the networks alone: nothing of it need be saved.
 
     Args:
         config: the run's options.
@@ -198,6 +207,7 @@ class Collector:
         capacity = hands * longest
         self._inputs = np.empty((capacity, self._sources.shape[1] + NUM_DERIVED), dtype=np.int8)
         self._hand, self._seat, self._relabellings, self._actions = np.empty((4, capacity), dtype=np.int64)
+        self._own = np.empty(capacity, dtype=np.bool_)  # decisions of the network that learns
         self._scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
 
     def start(self, iteration: int) -> Simulator:
@@ -210,9 +220,22 @@ class Collector:
         return self._simulator
 
     @torch.no_grad()
-    def collect(self, network: nn.Module, iteration: int, epsilon: float) -> Experience:
-        """Play the iteration's hands to their ends. The arrays returned are valid until the next call."""
+    def collect(
+        self, network: nn.Module, iteration: int, epsilon: float, frozen: nn.Module | None = None
+    ) -> Experience:
+        """Play the iteration's hands to their ends. The arrays returned are valid until the next call.
+
+        Args:
+            network: plays, and its decisions are those returned.
+            iteration: its number.
+            epsilon: share of these decisions that are random.
+            frozen: plays some seats, and does not explore.
+        """
         simulator = self.start(iteration)
+        self._frozen = frozen
+        self._frozen_seats = np.zeros((len(simulator), MAX_PLAYERS), dtype=np.bool_)
+        if frozen is not None:
+            self._frozen_seats = self._seats_to_freeze(iteration)
         games, tables = simulator.games, simulator.tables
         streams = np.empty(len(games), dtype=np.uint64)
         start_hands(games, streams, _EXPLORATION)
@@ -226,17 +249,41 @@ class Collector:
             if count == 0:
                 break
             active = active[:count]
+            rows = slice(start, start + count)
+            self._own[rows] = ~self._frozen_seats[self._hand[rows], self._seat[rows]]
             values = self._evaluate(network, start, start + count)  # (count, A)
             take_decisions(
                 games, tables, values, streams, epsilon, self._temperature,
-                self._hand, self._relabellings, self._actions, start,
+                self._hand, self._own, self._relabellings, self._actions, start,
             )  # fmt: skip
             start += count
-        return self._experience(start)
+        experience = self._experience(start)
+        return experience if frozen is None else experience.only(self._own[:start])
+
+    def _seats_to_freeze(self, iteration: int) -> NDArray[np.bool_]:
+        """One or two seats, drawn at random, in the share `past` of the hands: (H, MAX_PLAYERS)."""
+        random = np.random.default_rng((self.config.seed, iteration, 0, _PAST_SEATS))
+        hands = self.config.hands
+        number = random.integers(1, 3, hands) * (random.random(hands) < self.config.past)  # (H,)
+        places = random.random((hands, MAX_PLAYERS))[self._share]
+        players = self._simulator.tables["players"][self._simulator.games["table"]]
+        places[np.arange(MAX_PLAYERS) >= players[:, None]] = np.inf
+        seats: NDArray[np.bool_] = places.argsort(axis=1).argsort(axis=1) < number[self._share, None]
+        return seats
 
     def _evaluate(self, network: nn.Module, start: int, stop: int) -> NDArray[np.float32]:
         """The values by which decisions start..stop-1 are about to be taken: (stop - start, A)."""
-        outputs: NDArray[np.float32] = network(torch.from_numpy(self._inputs[start:stop])).numpy()
+        inputs, own = torch.from_numpy(self._inputs[start:stop]), self._own[start:stop]
+        outputs: NDArray[np.float32]
+        if self._frozen is None or own.all():
+            outputs = network(inputs).numpy()
+            return outputs
+        if not own.any():
+            outputs = self._frozen(inputs).numpy()
+            return outputs
+        mine, others = network(inputs[own]).numpy(), self._frozen(inputs[~own]).numpy()
+        outputs = np.empty((len(own), mine.shape[1]), dtype=np.float32)
+        outputs[own], outputs[~own] = mine, others
         return outputs
 
     def _experience(self, count: int) -> Experience:

@@ -170,16 +170,10 @@ def _run(options: Options, console: Console) -> None:
             standings = tournament(
                 options.contestants,
                 options.out,
-                players=options.players,
-                hands=options.hands,
                 deals=options.deals,
-                rules=options.rules,
-                bids=options.bids,
-                hook=options.hook_choice,
-                seed=options.seed,
-                workers=options.workers,
                 on_start=on_start,
                 on_progress=on_progress,
+                **options.table(),
             )
         except KeyboardInterrupt:
             told = f"{kept:,} of {options.deals:,} deals are kept in {options.out}; the same command plays the rest"

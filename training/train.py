@@ -9,7 +9,6 @@ Started again with the same options, a run goes on from where its folder stands,
 from __future__ import annotations
 
 import copy
-import functools
 import json
 import signal
 import sys
@@ -34,16 +33,17 @@ from training.learner import (
     dmc_loss,
     explained_variance,
     exploration,
-    falling,
     gradient_step,
     learning_rate,
+    share_done,
 )
 from training.network import ActorCritic, TrainingNetwork
-from training.ppo import PolicyCollector, ppo_arrays, ppo_loss
+from training.past import EVERY, PastPolicies
+from training.ppo import PolicyCollector, ppo_learner
 from training.processes import join, leave, total
 from training.progress import Progress
 from training.selfplay import Collector
-from training.throughput import bare_rate
+from training.throughput import bare_rate, faster_arithmetic
 
 
 def train(config: Config, console: Console) -> PolicyNetwork:
@@ -64,14 +64,19 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     torch.manual_seed(config.seed)  # the first weights; nothing else draws from it
     policy = first_network(config)
     average = copy.deepcopy(policy)
-    network = TrainingNetwork(policy)
     optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr, fused=True)
     opponent = make_bot(config.eval_opponent)
-    counters = Counters()
+    counters = Counters(precision=config.precision)
     if (config.folder / STATE).exists():
         check_resumable(config, config.folder)
         counters = load_state(config.folder, policy, average, optimiser)
-        console.print(f"going on with {config.folder} after {counters.decisions:,} decisions")
+        console.print(f"going on with {config.folder} after {counters.decisions:,} decisions, in {counters.precision}")
+    elif config.precision == "auto":
+        counters.precision, rates = faster_arithmetic(policy)
+        told = ", ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
+        console.print(f"arithmetic: {counters.precision} (forward and backward, decisions/s of a process: {told})")
+    network = TrainingNetwork(policy, bf16=counters.precision == "bf16")
+    past = PastPolicies(config.folder, average, counters.past, network.bf16)
     progress = None
     if rank == 0:
         config.folder.mkdir(parents=True, exist_ok=True)
@@ -81,16 +86,17 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     collector = (PolicyCollector if ppo else Collector)(config, rank, processes)
     stop = StopAfterIteration()
     first = True
-    last = counters.decisions >= config.decisions
+    done = share_done(config, counters.decisions, counters.cpu_seconds)
+    last = done >= 1
     saved = evaluated = time.monotonic()
 
     while not last:
         start, cpu_start = time.monotonic(), time.process_time()
-        done = counters.decisions / config.decisions
 
         # Collect.
         epsilon = exploration(config, done)
-        experience = collector.collect(network, counters.iteration, epsilon)
+        frozen = past.drawn(config.seed, counters.iteration) if config.past and done >= config.past_from else None
+        experience = collector.collect(network, counters.iteration, epsilon, frozen)
         collected = time.monotonic()
         decisions = int(total([len(experience.actions)])[0])
 
@@ -98,13 +104,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         loss_of: Callable[..., torch.Tensor] = dmc_loss
         arrays: Sequence[NDArray[Any]] = (experience.inputs, experience.actions, experience.returns)
         if ppo:
-            loss_of = functools.partial(
-                ppo_loss,
-                clip=config.clip,
-                value_weight=config.value_weight,
-                entropy_weight=falling(config.entropy, config.final_entropy, done),
-            )
-            arrays = ppo_arrays(experience, config.gae_lambda)
+            loss_of, arrays = ppo_learner(config, experience, done, TrainingNetwork(average, network.bf16))
         loss_sum = 0.0
         order = np.random.default_rng((config.seed, counters.iteration, rank))
         for batch in minibatches(arrays, config.passes, max(1, round(decisions / config.batch)), order):
@@ -134,7 +134,10 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         counters.decisions += decisions
         counters.hands += config.hands
         counters.cpu_seconds += cpu_seconds
-        last = counters.decisions >= config.decisions or asked > 0
+        before, done = done, share_done(config, counters.decisions, counters.cpu_seconds)
+        last = done >= 1 or asked > 0
+        if config.past and int(done / EVERY) > int(before / EVERY):
+            past.keep(counters.iteration, average, write=rank == 0)
         if progress is None:
             continue
 
@@ -155,7 +158,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
                 "decisions": counters.decisions,
                 "cpu_hours": counters.cpu_seconds / 3600,
                 "decisions_per_s": speed,
-                "hours_left": max(0, config.decisions - counters.decisions) / speed / 3600,
+                "hours_left": max(0.0, 1 - done) / (done - before) * (now - start) / 3600,
                 "points_a_hand": points,
                 "bids_made": made,
                 "loss": mean_loss,

@@ -1,0 +1,122 @@
+"""Past policies as opponents: which seats they have, what is learned from, and that they are kept."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+
+from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.cards import NUM_CARDS
+from training.checkpoint import STATE, load_state
+from training.config import Config
+from training.network import ActorCritic, TrainingNetwork
+from training.past import PastPolicies
+from training.ppo import PolicyCollector
+from training.selfplay import Collector
+from training.train import first_network, train
+
+TINY = {
+    "players": (3, 5), "max_hand_size": 4, "width": 64, "depth": 1, "hands": 400, "batch": 512, "eval_minutes": 0.0,
+    "save_minutes": 0.0, "precision": "fp32",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def tiny(folder="unused", **options):
+    return Config(folder=Path(folder), **{**TINY, **options})
+
+
+def bidder(tricks, kind=PolicyNetwork):
+    """A network that always likes one bid best."""
+    torch.manual_seed(0)
+    network = kind(64, 1)
+    with torch.no_grad():
+        network.head.weight.zero_()
+        network.head.bias.zero_()
+        network.head.bias[NUM_CARDS + tricks] = 99.0
+    return TrainingNetwork(network)
+
+
+def bids_of(games):
+    """(hand, seat) -> bid."""
+    return {(i, seat): int(bid) for i, game in enumerate(games) for seat, bid in enumerate(game["bids"]) if bid >= 0}
+
+
+@pytest.mark.parametrize(("collector", "kind"), [(Collector, PolicyNetwork), (PolicyCollector, ActorCritic)])
+def test_a_past_policy_plays_one_or_two_seats_of_its_share_of_the_hands_and_is_not_learned_from(collector, kind):
+    collector = collector(tiny(past=0.25, hook=0.0))
+    experience = collector.collect(bidder(0, kind), 3, 0.0, bidder(1, kind))
+    bids = bids_of(collector._simulator.games)
+    past = [sum(bid for (hand, _), bid in bids.items() if hand == i) for i in range(400)]
+    assert set(past) == {0, 1, 2} and (np.array(past) > 0).mean() == pytest.approx(0.25, abs=0.07)
+    assert abs(past.count(1) - past.count(2)) < 40
+    learned = set(zip(experience.hand.tolist(), experience.seat.tolist(), strict=True))
+    assert {seat for seat, bid in bids.items() if bid == 0} == learned, "a bid is always a choice"
+    assert not np.isin(experience.actions, NUM_CARDS + 1).any()
+    for name, array in experience._asdict().items():
+        if isinstance(array, np.ndarray) and len(array):
+            assert len(array) == len(experience.actions), name
+    seats = [seat for (_, seat), bid in bids.items() if bid == 1]
+    assert set(seats) == set(range(5)), "any seat"
+
+
+def test_only_the_network_that_learns_explores():
+    collector = Collector(tiny(past=1.0, hook=0.0, players=(4,)))
+    collector.collect(bidder(0), 3, 1.0, bidder(1))
+    bids = np.array(list(bids_of(collector._simulator.games).values()))
+    assert (bids == 1).sum() >= 400 and (bids > 1).any()
+
+
+def test_without_a_past_policy_collection_is_as_it_was():
+    plain, with_option = Collector(tiny()), Collector(tiny(past=0.5))
+    network = bidder(0)
+    one, other = plain.collect(network, 1, 0.2), with_option.collect(network, 1, 0.2)
+    assert np.array_equal(one.actions, other.actions) and len(one.actions) == len(other.inputs)
+
+
+def test_past_policies_come_late_and_are_those_of_the_run(tmp_path, monkeypatch):
+    drawn = []
+    collect = Collector.collect
+
+    def watch(self, network, iteration, epsilon, frozen=None):
+        drawn.append((iteration, frozen))
+        return collect(self, network, iteration, epsilon, frozen)
+
+    monkeypatch.setattr(Collector, "collect", watch)
+    config = tiny(tmp_path, decisions=40_000, hands=100, past=0.2, past_from=0.5)
+    average = train(config, Console(quiet=True))
+    network = first_network(config)
+    optimiser = torch.optim.Adam(network.parameters())
+    counters = load_state(tmp_path, network, first_network(config), optimiser)
+    assert counters.iteration == len(drawn) and len(counters.past) == 20
+    started = [iteration for iteration, frozen in drawn if frozen is not None]
+    assert started == list(range(started[0], counters.iteration))
+    assert started[0] == pytest.approx(counters.iteration / 2, rel=0.1)
+    assert len({id(frozen) for _, frozen in drawn if frozen is not None}) > 5
+    past = PastPolicies(tmp_path, network, counters.past, bf16=False)
+    last = past._networks[-1].policy
+    assert all(torch.equal(one, other) for one, other in zip(last.parameters(), average.parameters(), strict=True))
+
+
+def test_a_run_whose_past_is_missing_or_damaged_is_refused(tmp_path):
+    config = tiny(tmp_path, decisions=3000, hands=50, past=0.2)
+    train(config, Console(quiet=True))
+    assert (tmp_path / STATE).exists()
+    file = sorted((tmp_path / "past").iterdir())[0]
+    data = file.read_bytes()
+    further = dataclasses.replace(config, decisions=6000)
+    file.write_bytes(data[:-20])
+    with pytest.raises(ValueError, match="is not a safetensors file, or is cut short"):
+        train(further, Console(quiet=True))
+    file.unlink()
+    with pytest.raises(ValueError, match="is missing: the run cannot go on"):
+        train(further, Console(quiet=True))
+    file.write_bytes(data)
+    train(further, Console(quiet=True))
