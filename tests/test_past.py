@@ -90,7 +90,7 @@ def test_past_policies_come_late_and_are_those_of_the_run(tmp_path, monkeypatch)
         return collect(self, network, iteration, epsilon, frozen)
 
     monkeypatch.setattr(Collector, "collect", watch)
-    config = tiny(tmp_path, decisions=40_000, hands=100, past=0.2, past_from=0.5)
+    config = tiny(tmp_path, decisions=12_000, hands=50, past=0.2, past_from=0.5)
     average = train(config, Console(quiet=True))
     network = first_network(config)
     optimiser = torch.optim.Adam(network.parameters())

@@ -302,7 +302,7 @@ def test_the_probabilities_of_a_policy_player_are_those_that_the_learner_sees(co
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"learner": "sarsa"}, "learner='sarsa' is not known; use 'dmc' or 'ppo'"),
+        ({"learner": "sarsa", "lr": 0.1}, "learner='sarsa' is not known; use 'dmc' or 'ppo'"),
         ({"gae_lambda": 1.1}, "gae_lambda=1.1 is not allowed; use 0 to 1"),
         ({"entropy": 0.01, "final_entropy": 0.1}, "final_entropy=0.1 is not allowed; use 0 to 0.01"),
         ({"clip": 0.0}, "clip=0.0 is not allowed"),
@@ -311,3 +311,19 @@ def test_the_probabilities_of_a_policy_player_are_those_that_the_learner_sees(co
 def test_options_that_make_no_sense_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         Config(**options)
+
+
+def test_each_learner_has_its_own_defaults_which_options_replace():
+    assert (Config().lr, Config().passes) == (1e-3, 1)
+    config = Config(learner="ppo")
+    assert (config.lr, config.passes) == (3e-3, 2) and Config.from_json(config.to_json()) == config
+    config = Config(learner="ppo", lr=1e-4, final_lr=1e-5, passes=1)
+    assert (config.lr, config.passes) == (1e-4, 1)
+
+
+def test_a_run_goes_on_whatever_the_options_of_the_other_learner_are(tmp_path):
+    config = tiny(tmp_path, decisions=10)
+    train(config, Console(quiet=True))
+    train(dataclasses.replace(config, epsilon=0.5, temperature=1.0), Console(quiet=True))
+    with pytest.raises(ValueError, match=r"other options: entropy 0.05 -> 0.1"):
+        train(dataclasses.replace(config, entropy=0.1), Console(quiet=True))

@@ -20,6 +20,12 @@ RESUMABLE = frozenset(
         "folder", "decisions", "cpu_minutes", "threads", "save_minutes", "eval_minutes", "eval_deals", "eval_opponent",
     }
 )  # fmt: skip
+# What a learner does best with by itself, and the options that only the other one has.
+OWN_DEFAULTS = {"dmc": {"lr": 1e-3, "passes": 1}, "ppo": {"lr": 3e-3, "passes": 2}}
+WITHOUT = {
+    "dmc": {"entropy", "final_entropy", "magnet", "gae_lambda", "clip", "value_weight"},
+    "ppo": {"epsilon", "final_epsilon", "temperature"},
+}
 
 
 @dataclass(frozen=True)
@@ -65,8 +71,8 @@ class Config:
         value_weight: ppo: weight of the critic's squared error.
         relabel: suits are renamed in the order of play, or at random, before the network sees them.
         batch: decisions in a gradient step, in all processes together.
-        passes: how often each decision is learned from.
-        lr: Adam's learning rate at the start.
+        passes: how often each decision is learned from; 0 for the learner's own number, dmc 1 and ppo 2.
+        lr: Adam's learning rate at the start; 0 for the learner's own, dmc 1e-3 and ppo 3e-3.
         final_lr: the same at the end; in between it falls along a half cosine.
         warmup: gradient steps over which the learning rate rises from 0.
         max_gradient: gradients of a greater norm are scaled down to it.
@@ -103,7 +109,7 @@ class Config:
     epsilon: float = 0.05
     final_epsilon: float = 0.01
     temperature: float = 0.0
-    entropy: float = 0.02
+    entropy: float = 0.05
     final_entropy: float = 0.002
     magnet: float = 0.0
     gae_lambda: float = 0.9
@@ -111,8 +117,8 @@ class Config:
     value_weight: float = 0.5
     relabel: Literal["canonical", "random"] = "canonical"
     batch: int = 4096
-    passes: int = 1
-    lr: float = 1e-3
+    passes: int = 0
+    lr: float = 0.0
     final_lr: float = 5e-5
     warmup: int = 100
     max_gradient: float = 1.0
@@ -123,6 +129,10 @@ class Config:
     eval_opponent: str = "heuristic"
 
     def __post_init__(self) -> None:
+        if self.learner not in OWN_DEFAULTS:
+            raise ValueError(f"learner={self.learner!r} is not known; use 'dmc' or 'ppo'")
+        for option, default in OWN_DEFAULTS[self.learner].items():
+            object.__setattr__(self, option, getattr(self, option) or default)
         for option, low, high in (
             ("decisions", 1, 10**13),
             ("cpu_minutes", 0, 10**9),
@@ -166,8 +176,6 @@ class Config:
             raise ValueError(
                 f"players={self.players!r} is not allowed; use numbers from {MIN_PLAYERS} to {MAX_PLAYERS}"
             )
-        if self.learner not in ("dmc", "ppo"):
-            raise ValueError(f"learner={self.learner!r} is not known; use 'dmc' or 'ppo'")
         if self.precision not in ("auto", "fp32", "bf16"):
             raise ValueError(f"precision={self.precision!r} is not known; use 'auto', 'fp32' or 'bf16'")
         if self.learner == "dmc" and self.magnet:
@@ -230,7 +238,7 @@ def check_resumable(config: Config, folder: Path) -> None:
     changed = [
         f"{name} {getattr(before, name)!r} -> {getattr(config, name)!r}"
         for name in names
-        if name not in RESUMABLE and getattr(before, name) != getattr(config, name)
+        if name not in RESUMABLE | WITHOUT[config.learner] and getattr(before, name) != getattr(config, name)
     ]
     if changed:
         raise ValueError(

@@ -91,6 +91,18 @@ def plot_standings(standings: Standings, path: Path) -> Path:
     return save(figure, path)
 
 
+def plot_lines(
+    panels: Sequence[Mapping[str, Mapping[int, Estimate]]], title: str, what: str, along: str, path: Path
+) -> Path:
+    """Panels side by side, each with a line and intervals for every name; returns the path."""
+    figure = Figure(figsize=(5.5 * len(panels), 4), layout="constrained")
+    figure.suptitle(title, fontsize="medium")
+    for axes, groups in zip(np.atleast_1d(figure.subplots(1, len(panels))), panels, strict=True):
+        lines(axes, groups, what, along, list(next(iter(groups.values()))))
+        axes.axhline(0, color="black", linewidth=0.8)
+    return save(figure, path)
+
+
 def _cross(axes: Axes, standings: Standings, names: Sequence[str]) -> None:
     differences = np.array([[standings.differences[a, b].mean if a != b else np.nan for b in names] for a in names])
     limit = np.nanmax(np.abs(differences), initial=0.01)
