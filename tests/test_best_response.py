@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import training.best_response
 from ohhell_env.bots.policy import PolicyBot
 from ohhell_env.bots.policy_network import PolicyNetwork
 from ohhell_env.cards import Deck
@@ -36,8 +37,8 @@ def policy(seed, width=64):
 def test_an_exploiter_learns_from_its_own_seat_alone_while_the_others_play_the_policys_best_action():
     frozen, other = policy(1), policy(2)
     rules = Rules(4, (3,))
-    collector = ExploiterCollector(Config(width=64, depth=1, hands=200, players=(4,)), frozen, rules)
-    experience = collector.collect(TrainingNetwork(other.network), 5, 0.0)
+    collector = ExploiterCollector(Config(width=64, depth=1, hands=200, players=(4,)), rules)
+    experience = collector.collect(TrainingNetwork(other.network), 5, 0.0, TrainingNetwork(frozen.network))
     seats = {hand: set(experience.seat[experience.hand == hand]) for hand in set(experience.hand)}
     assert all(len(own) == 1 for own in seats.values()) and len(set.union(*seats.values())) == 4
     assert set(collector._simulator.tables["players"]) == {4}
@@ -67,6 +68,18 @@ def test_an_exploiter_comes_close_to_the_exact_best_response_and_never_beyond():
     found = exploiter_gain(frozen, {7: policy(3), 8: exploiter}, RULES, 400, seed=0)
     assert found.seed == 8 and found.chosen[7].mean == pytest.approx(0)
     assert found.gain.low < np.mean(values) < found.gain.high
+
+
+def test_an_exploiter_may_be_trained_by_the_processors_clock(monkeypatch):
+    config = Config(**{**vars(CONFIG), "decisions": 10**9, "cpu_minutes": 1.0})
+    clock = iter(range(0, 10_000, 7))
+    monkeypatch.setattr(training.best_response.time, "process_time", lambda: next(clock))
+    learned = []
+    monkeypatch.setattr(
+        training.best_response, "learning_rate", lambda config, step, done: learned.append(done) or 1e-3
+    )
+    train_exploiter(policy(3), RULES, config)
+    assert sorted(set(learned)) == pytest.approx([7 * k / 60 for k in range(9)])
 
 
 def test_training_an_exploiter_leaves_the_policy_as_it_was_and_is_repeatable():

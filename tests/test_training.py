@@ -355,7 +355,7 @@ def test_in_bf16_outputs_and_gradients_are_those_of_fp32_to_its_precision():
 @pytest.mark.long  # two interpreters that import torch
 @pytest.mark.parametrize("learner", ["dmc", "ppo"])
 def test_two_processes_train_as_one_does(learner, tmp_path):
-    options = {"learner": learner, "decisions": 1500, "batch": 100_000, "lr": 1e-2}
+    options = {"learner": learner, "decisions": 1500, "batch": 100_000, "lr": 1e-2, "past": 0.3, "past_from": 0.1}
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "training.train"]
     process = command(tmp_path / "two", launcher, **options)
     output = process.communicate()[0]

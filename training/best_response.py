@@ -37,7 +37,7 @@ from training.crew import make_bot
 from training.evaluate import evaluate
 from training.exact import policy_of, responses
 from training.intervals import Estimate
-from training.learner import average_weights, exploration, gradient_step, learning_rate
+from training.learner import average_weights, exploration, gradient_step, learning_rate, share_done
 from training.network import TrainingNetwork
 from training.selfplay import Collector
 from training.train import minibatches
@@ -62,7 +62,7 @@ class ExploiterCollector(Collector):
 
 
 def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Meter | None = None) -> PolicyBot:
-    """An exploiter of a policy at a table: Deep Monte Carlo in one seat, ``config.decisions`` decisions of its own."""
+    """An exploiter of a policy at a table: Deep Monte Carlo in one seat, for as long as the run's options say."""
     policy = copy.deepcopy(frozen.network)
     average = copy.deepcopy(policy)
     network = TrainingNetwork(policy)
@@ -70,8 +70,8 @@ def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Mete
     collector = ExploiterCollector(config, rules)
     others = TrainingNetwork(frozen.network)
     iteration = steps = decisions = 0
-    while decisions < config.decisions:
-        done = decisions / config.decisions
+    done, start = 0.0, time.process_time()
+    while done < 1:
         experience = collector.collect(network, iteration, exploration(config, done), others)
         arrays = (experience.inputs, experience.actions, experience.returns)
         order = np.random.default_rng((config.seed, iteration, 0))
@@ -83,6 +83,7 @@ def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Mete
             steps += 1
         iteration += 1
         decisions += len(experience.actions)
+        done = share_done(config, decisions, time.process_time() - start)
         if meter is not None:
             meter.advance(len(experience.actions))
     return PolicyBot(average, name=f"exploiter {config.seed}")
@@ -140,9 +141,11 @@ class Options(TableOptions):
     exact: tyro.conf.FlagCreatePairsOff[bool] = False
     """Compute best responses exactly, which takes a tiny pack."""
     exploiters: int = 3
-    """Exploiters to train, for equally many decisions."""
+    """Exploiters to train, for equally many decisions or equal processor time."""
     decisions: int = 5_000_000
     """Decisions of its own that each exploiter learns from."""
+    cpu_minutes: float = 0.0
+    """Processor time of each exploiter, where that ends before its decisions; 0 for no such limit."""
     temperature: float = 0.0
     """With --exact: above 0, the policy draws actions with probability proportional to exp(value / temperature)."""
     deals: int = 2000
@@ -155,6 +158,7 @@ def config_for(frozen: PolicyBot, rules: Rules, options: Options, seed: int) -> 
     """An exploiter's options."""
     return Config(
         decisions=options.decisions,
+        cpu_minutes=options.cpu_minutes,
         seed=seed,
         sections=tuple(frozen.network.sections),
         width=frozen.network.width,
