@@ -17,18 +17,18 @@ ROWS = 512  # of the batch that chooses the arithmetic
 
 
 def seconds(function: Callable[[], object], repeats: int = 3) -> float:
-    """The shortest of some calls, after one to warm up."""
+    """Processor time of the shortest of some calls, after one to warm up; other processes do not count in it."""
     function()
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         function()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
 def bare_rate(network: nn.Module, inputs: torch.Tensor) -> float:
-    """Forward and backward alone, decisions a second, on a batch of inputs (B, D)."""
+    """Forward and backward alone, decisions a processor second, on a batch of inputs (B, D)."""
 
     def step() -> None:
         network.zero_grad()
@@ -38,10 +38,10 @@ def bare_rate(network: nn.Module, inputs: torch.Tensor) -> float:
 
 
 def faster_arithmetic(policy: PolicyNetwork) -> tuple[str, dict[str, float]]:
-    """The arithmetic that a network goes forward and backward faster in, on the processors of all processes.
+    """The arithmetic that a network goes forward and backward faster in, in the mean of all processes.
 
     Returns:
-        "fp32" or "bf16", and the decisions a second of both, of one process.
+        "fp32" or "bf16", and the decisions a processor second of both.
     """
     random = torch.Generator().manual_seed(0)
     inputs = (torch.rand(ROWS, policy.num_inputs, generator=random) < ONES).to(torch.int8)

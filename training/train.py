@@ -74,7 +74,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     elif config.precision == "auto":
         counters.precision, rates = faster_arithmetic(policy)
         told = ", ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
-        console.print(f"arithmetic: {counters.precision} (forward and backward, decisions/s of a process: {told})")
+        console.print(f"arithmetic: {counters.precision} (forward and backward, decisions a processor second: {told})")
     network = TrainingNetwork(policy, bf16=counters.precision == "bf16")
     past = PastPolicies(config.folder, average, counters.past, network.bf16)
     progress = None
@@ -97,7 +97,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         epsilon = exploration(config, done)
         frozen = past.drawn(config.seed, counters.iteration) if config.past and done >= config.past_from else None
         experience = collector.collect(network, counters.iteration, epsilon, frozen)
-        collected = time.monotonic()
+        collected = time.process_time()
         decisions = int(total([len(experience.actions)])[0])
 
         # Learn.
@@ -121,7 +121,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
             average_weights(average, policy, config.ema, counters.steps)
             loss_sum += loss * len(batch[0]) / config.passes
             counters.steps += 1
-        now = time.monotonic()
+        now, learned = time.monotonic(), time.process_time()
 
         # Count, over all processes.
         returns = experience.returns.astype(np.float64)
@@ -144,12 +144,12 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         # Report, evaluate, save: the first process alone.
         speed = decisions / (now - start)
         if first:
-            collection = len(experience.actions) / (collected - start)
-            learner = len(experience.actions) * config.passes / (now - collected)
+            collection = len(experience.actions) / (collected - cpu_start)
+            learner = len(experience.actions) * config.passes / (learned - collected)
             bare = bare_rate(network, batch[0])
             console.print(
-                f"decisions/s of a process: collection {collection:,.0f}, learner {learner:,.0f}, the bare network's "
-                f"forward and backward {bare:,.0f}; the learner runs at {learner / bare:.0%} of that"
+                f"decisions a processor second: collection {collection:,.0f}, learner {learner:,.0f}, the bare "
+                f"network's forward and backward {bare:,.0f}; the learner runs at {learner / bare:.0%} of that"
             )
             first = False
         progress.report(
