@@ -52,23 +52,24 @@ class Rules:
 
     Attributes:
         players: seats at the table, 2..10, as far as the deck reaches.
-        ramp: hands in the order played. A pattern, up to the largest hand that deck and ``cap`` allow: "down-up",
-            "up-down", "down", "up", "up-down, peak twice", "up twice", "random" (each size once, in an order that the
-            match's seed decides), "drawn" (as many hands as "up-down" has, each of the size that a card from a second
-            pack says, ace 1 to king 13, cards beyond the largest hand drawn again); corners as in "10..1..10" or
-            "1..10"; or the hands themselves, so ``(5,)`` is a match of a single five-card hand. A hand may have rules
-            of its own: "8 no trump"; "5 blind" (everybody bids before looking at their cards; trump is known); "5
-            golden" (no bids, a point a trick); "5 miser" (no bids; whoever takes the fewest tricks, all of them if
-            several, gets what a zero bid made is worth, the others what it is worth missed) (seed 001, "Order of
-            Hands").
+        ramp: hands in the order played. A pattern, up to the largest hand that deck and ``cap`` allow, 26 cards at
+            most: "down-up", "up-down", "down", "up", "up-down, peak twice", "up twice", "random" (each size once, in
+            an order that the match's seed decides), "drawn" (as many hands as "up-down" has, each of the size that a
+            card from a second pack says, ace 1 to king 13, cards beyond the largest hand drawn again); corners as in
+            "10..1..10" or "1..10"; or the hands themselves, so ``(5,)`` is a match of a single five-card hand. A hand
+            may have rules of its own: "8 no trump"; "5 blind" (everybody bids before any cards are looked at; trump
+            is known); "5 golden" (no bids, a point a trick whatever the scoring); "5 miser" (no bids; whoever takes
+            the fewest tricks, all of them if several, gets what a zero bid made is worth, the others what it is worth
+            missed) (seed 001, "Order of Hands").
         hook: whether the last to bid, the dealer, may not make the bids add up to the hand size.
         bids: "sealed" (others' bids are seen once all are in), "open" (seen as each is made), or "together" (all at
             once, which is sealed without a last bidder: no hook) (seeds 000, 001, 004).
         trump: "turned" (the next card of the stock; see ``full_deal``), "none", a suit's name, a sequence of suits'
-            names and "none" that hands take in turn, "named" (by the highest bidder, the first of equals in the order
-            of bidding, once all have bid; a hand without bids has no trump), "cut" (the suit of a card turned up
-            before the deal and shuffled back in), "drawn" (with ramp "drawn": the suit of the second pack's card).
-            Where a joker is turned or cut, the dealer names a suit or no trump before the bidding.
+            names and "none" that hands take in turn, "named" (one of the four suits, by the highest bidder, the first
+            of equals in the order of bidding, once all have bid; a hand without bids has no trump), "cut" (the suit
+            of a card cut before the deal and shuffled back in, shown when a blind or nil round is over), "drawn"
+            (with ramp "drawn": the suit of the second pack's card). Where a joker is turned or cut, the dealer names
+            a suit or no trump before the bidding.
         scoring: a name in `ohhell_env.scoring.SCORINGS`, or a function (bid, taken, hand size[, players[, trump]]) ->
             points.
         deck: the pack: a `Deck`, or a name in `ohhell_env.cards.DECKS`; 52 cards by default, any part of them for
@@ -81,12 +82,12 @@ class Rules:
             make their bids nobody scores, and the next dealer deals the same hand again (same trump too, where it was
             drawn), up to ``attempts`` times; then the match is lost, and nobody wins (seed 001, "Cooperative
             Version").
-        attempts: deals of one hand in a cooperative match, 1..100.
+        attempts: deals of one hand in a cooperative match, the first included, 1..100.
         nil_round: in hands of more tricks than players, before trump is shown, each says in turn "pass" or bids zero,
             for all to hear; those who passed then bid one or more, the last of them under the hook (seed 001, 6).
         blind_bids: before the cards are dealt each may bid in turn, for twice the points. In the round of bidding
             such a seat, having seen its cards, keeps that bid, or moves it by up to two for 1.5 times what it gains
-            and three times what it loses (seed 001, 5).
+            and three times what it loses; where the lowest total wins, points are what it loses (seed 001, 5).
         full_deal: what makes trump where "turned" finds no card left: "none", "last" (the dealer's last card, shown
             to all), or "cut" (seeds 000, 001).
         lead_trump: when trump may be led: "any" time, once "broken" (a trump has been played), or "not first" (not to
@@ -94,11 +95,11 @@ class Rules:
         must_trump: whether a seat that cannot follow suit must play trump if it can (seed 001, "64 Card Version").
         duplicates: what holds between two copies of a card in one trick: "first" (the one played first is higher), or
             cancellation, neither can win; where nobody's card can: "ante" (nobody takes it, its leader leads again,
-            and the next trick counts for both; a last trick is lost), or "exception" (as "first") (seed 001, "Double
-            deck").
-        own_cards: "seen"; "forehead" (in one-card hands each sees all cards but their own until the first is led); or
-            "hidden" (in all hands throughout: seats play by position in the order dealt, and are told which positions
-            may be played) (seeds 001, "Penguin Whist", and 002).
+            and the next trick counts for it too, so three times after two such; a last trick is lost), or "exception"
+            (as "first") (seed 001, "Double deck").
+        own_cards: "seen"; "forehead" (in one-card hands each sees all cards but their own until the first is led,
+            whose player is told which it is); or "hidden" (in all hands throughout: seats play by position in the
+            order dealt, and are told which positions may be played) (seeds 001, "Penguin Whist", and 002).
         hands_shown: whether all hands lie face up (seed 004, "Show all hands").
         lowest_wins: whether the lowest total wins; None as the scoring says.
         deals: decks for the first hands, in the order dealt, in place of the shuffle (seed 004, "Allow deck upload").
