@@ -401,6 +401,38 @@ class Game:
         """Actions open to the seat to act, ascending."""
         return tuple(int(kernel.action_of(self._game, option)) for option in cards_of(self._game["legal"]))
 
+    def action_text(self, action: int) -> str:
+        """An action in this table's words, as they are said now: ``play TD``, ``bid 3``, ``blind 3``, ``nil``.
+
+        A card that its own player does not see is not named.
+        """
+        bid = action - self.form.first_bid
+        if self.phase == PLAY and bid < 0 and action in self.legal_actions:
+            return (
+                action_text(action, self.rules) if self.sees_cards(self.player, self.player or 0) else "play your card"
+            )
+        if self.phase == BLIND and 0 <= bid < self.form.num_bids:
+            return f"blind {bid}"
+        if self.phase == PASS_OR_NIL and bid == 0:
+            return "nil"
+        return action_text(action, self.rules, self.form)
+
+    @property
+    def legal_words(self) -> dict[str, int]:
+        """Words, in small letters, that a person may say for each legal action: in full, then shorter."""
+        texts = [(self.action_text(action), action) for action in self.legal_actions]
+        words = {text.lower(): action for text, action in texts}
+        for text, action in texts:
+            short = short_text(text)
+            words.setdefault(short.lower(), action)
+            if short.startswith("*"):
+                words.setdefault(f"joker {short[1:].lower()}".rstrip(), action)
+            if text == "nil" or text.startswith(("blind", "play card")):
+                number = "0" if text == "nil" else short
+                words.setdefault(number, action)
+                words.setdefault(f"{'card' if text.startswith('play') else 'bid'} {number}", action)
+        return words
+
     @property
     def calls(self) -> tuple[tuple[int, int], ...]:
         """What was done before the play of this hand, in order: (phase, action)."""
@@ -466,7 +498,8 @@ class Game:
     @property
     def hands_so_far(self) -> tuple[Game, ...]:
         """The match's finished hands, where they were kept, and then this one, unless it is the last of them."""
-        kept = bool(self._past) and self._past[-1]["hand"] == self._game["hand"]
+        last = ("hand", "deals") if self._wide else ("hand",)
+        kept = bool(self._past) and all(self._past[-1][field] == self._game[field] for field in last)
         return self.past_hands if kept else (*self.past_hands, self)
 
     def _check_viewer(self, viewer: int | None) -> None:
@@ -584,6 +617,27 @@ class Game:
         return None if value == NONE else value
 
 
+def news(game: Game, viewer: int | None, told: tuple[int, int]) -> tuple[list[Event], tuple[int, int]]:
+    """What happened since a viewer was last told.
+
+    Args:
+        game: the table, with its finished hands.
+        viewer: a seat; None sees everything.
+        told: how far the viewer has been told: so many hands, and so many events of the next one.
+
+    Returns:
+        The events since, in order, and what ``told`` is after them.
+    """
+    hands = game.hands_so_far
+    events: list[Event] = []
+    number, heard = told
+    for number in range(told[0], len(hands)):
+        happened = list(hands[number]._hand_events(viewer))
+        events += happened[told[1] if number == told[0] else 0 :]
+        heard = len(happened)
+    return events, (number, heard)
+
+
 _PLEDGES = {PASSED: "pass", NIL: "nil", BLIND_BID: "blind"}
 
 
@@ -612,12 +666,18 @@ def action_text(action: int, rules: Rules | None = None, form: Form | None = Non
     return f"{action} (no action: actions are 0..{form.num_actions - 1})"
 
 
+def short_text(words: str) -> str:
+    """What of an action's words is enough: ``TD``, ``3``, ``hearts``, ``pass``; for ``play card 3 of the hand`` 3."""
+    short = words.partition(" ")[2] or words
+    return short.split()[1] if short.startswith("card ") and short.endswith("hand") else short
+
+
 def illegal_action_text(game: Game, action: int) -> str:
     """Why an action is refused and what is allowed instead."""
-    words = action_text(action, game.rules, game.form)
+    words = game.action_text(action)
     if game.player is None:
         over = "match" if game.phase == MATCH_OVER else "hand"
         return f"action {action} ({words}) is not legal; the {over} is over"
-    allowed = ", ".join(action_text(one, game.rules, game.form) for one in game.legal_actions)
+    allowed = ", ".join(map(game.action_text, game.legal_actions))
     what = {BID: "bids", PLAY: "plays"}.get(game.phase, "speaks")
     return f"action {action} ({words}) is not legal; player_{game.player} {what} now, allowed: {allowed}"

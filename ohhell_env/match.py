@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from ohhell_env import kernel
 from ohhell_env.game import Game, illegal_action_text
-from ohhell_env.notation import load_record, save_record
+from ohhell_env.notation import load_record, save_record, write_whole
 from ohhell_env.rules import Rules
 from ohhell_env.state import HAND_OVER, check_seed, compile_rules, form_of, parse_decks
 
@@ -92,10 +91,7 @@ def seating_path(record: Path) -> Path:
 def save_match(match: Match, seating: Seating, record: Path) -> None:
     """Write a match's record, and beside it who plays; each file whole or not at all."""
     save_record(match.game, record)
-    target = seating_path(record)
-    temporary = target.with_name(target.name + ".tmp")
-    temporary.write_text(json.dumps(asdict(seating)) + "\n", encoding="utf-8")
-    os.replace(temporary, target)
+    write_whole(seating_path(record), json.dumps(asdict(seating)) + "\n")
 
 
 def load_seating(record: Path, players: int) -> Seating:

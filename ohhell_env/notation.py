@@ -74,9 +74,14 @@ def write_record(game: Game) -> str:
 
 def save_record(game: Game, path: str | Path) -> None:
     """Write a match's record to a file, whole or not at all."""
+    write_whole(path, write_record(game))
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
     target = Path(path)
     temporary = target.with_name(target.name + ".tmp")
-    temporary.write_text(write_record(game), encoding="utf-8")
+    temporary.write_text(text, encoding="utf-8")
     os.replace(temporary, target)
 
 

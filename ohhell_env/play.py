@@ -18,12 +18,12 @@ from rich.text import Text
 
 from ohhell_env.bots import Bot, make_bot
 from ohhell_env.bots.search import SearchBot
-from ohhell_env.cards import card_name, parse_card
-from ohhell_env.game import action_text
+from ohhell_env.game import Game, news, short_text
 from ohhell_env.match import Match, Seating, display_names, load_seating, save_match
 from ohhell_env.play_screen import (
     choices_line,
     event_text,
+    face_up_lines,
     hand_line,
     heading,
     hint_table,
@@ -39,7 +39,8 @@ HINT_PLAYOUTS = 2000
 HINT_TEMPERATURE = 0.05  # half a point: how much worse an option may be and still be likely in a policy's hint
 INTERRUPTED = 130  # as the shell reports a command that Ctrl-C ended
 
-HELP = """A card by its name, as in TD, 10d or 10♦, or as much of it as is clear; a bid by its number. Besides:
+HELP = """A card by its name, as in TD, 10d or 10♦, or as much of it as is clear; a bid by its number; where your own
+cards are hidden, a card by its position; other choices by their words. Besides:
   h  hint: what the search expects of each choice, and what a trained policy would do
   t  the tricks of this hand so far
   r  the rules of this table
@@ -51,29 +52,29 @@ class Stopped(Exception):
     """The person stops; the match is on record."""
 
 
-def read_action(text: str, legal: Sequence[int]) -> int:
-    """The legal action that somebody typed: in full (``play TD``), by its last word, or by a beginning that is clear.
+def read_action(text: str, game: Game) -> int:
+    """The legal action that somebody typed: in full (``play TD``), in short (``10d``), or by a beginning that is clear.
 
     Raises:
         ValueError: if it is none, or not clear which; the message says what is open.
     """
     typed = " ".join(text.lower().split())
-    names = {action_text(action).lower(): action for action in legal}
-    short = {name.partition(" ")[2] or name: action for name, action in names.items()}
+    words = game.legal_words
+    if typed in words:
+        return words[typed]
+    pack = game.rules.deck.kinds
     try:
-        typed_card: str | None = card_name(parse_card(typed.removeprefix("play "))).lower()
+        card = pack.names[pack.parse(typed.removeprefix("play "))].lower()
     except ValueError:
-        typed_card = None
-    for known in (names, short):
-        for word in (typed, typed_card):
-            if word is not None and word in known:
-                return known[word]
-    begun = [action for name, action in short.items() if typed and name.startswith(typed.replace("10", "t"))]
+        card = ""
+    if card in words:
+        return words[card]
+    begun = {action for word, action in words.items() if typed and word.startswith(typed.replace("10", "t"))}
     if len(begun) == 1:
-        return begun[0]
-    what = f"{text.strip()!r} is not open to you" if not begun else f"{text.strip()!r} is not clear"
-    choices = ", ".join(text.partition(" ")[2] or text for text in map(action_text, legal))
-    raise ValueError(f"{what}; choose from: {choices}")
+        return begun.pop()
+    clear = "clear" if begun else "open to you"
+    choices = ", ".join(short_text(game.action_text(action)) for action in game.legal_actions)
+    raise ValueError(f"{text.strip()!r} is not {clear}; choose from: {choices}")
 
 
 class Session:
@@ -110,7 +111,9 @@ class Session:
             for seat, spec in enumerate(seating.players)
         ]
         self.adviser = adviser
-        self.told = len(match.game.events(self.person))  # events that the person has been told
+        for bot in filter(None, self.bots):
+            bot.views(match)  # refuses a table that it does not play
+        self.told = news(match.game, self.person, (0, 0))[1]  # how far the person has been told
 
     def run(self) -> None:
         """Play to the end of the match.
@@ -131,17 +134,16 @@ class Session:
             elif bot is not None and self.pause:
                 time.sleep(self.pause)
         game = self.match.game
-        winners = [self.names[seat] for seat, share in enumerate(game.win_shares) if share]
-        verb = "win" if len(winners) > 1 or winners[0] == "you" else "wins"
-        self.console.print(Text(f"\n{' and '.join(winners)} {verb} with {max(game.scores):g}.", style="bold yellow"))
+        result = scene_of(game, self.person, self.names).result()
+        scores = {f"{score:g}" for score, share in zip(game.scores, game.win_shares, strict=True) if share}
+        self.console.print(Text(f"\n{result}{' with ' if scores else ''}{''.join(scores)}.", style="bold yellow"))
 
     def _tell(self) -> None:
-        events = self.match.game.events(self.person)
-        for event in events[self.told :]:
-            line = event_text(event, self.names)
+        events, self.told = news(self.match.game, self.person, self.told)
+        for event in events:
+            line = event_text(event, self.names, self.person, self.match.rules.deck.kinds)
             if line is not None:
                 self.console.print(line)
-        self.told = len(events)
 
     def _hand_over(self) -> None:
         game = self.match.game
@@ -152,8 +154,7 @@ class Session:
 
     def _choice(self) -> int:
         """Show the table and ask until the answer is a legal action."""
-        legal = self.match.game.legal_actions
-        self._show(legal)
+        self._show()
         while True:
             answer = self._answer("> ").strip()
             command = {"h": self._hint, "t": self._tricks, "r": self._rules, "?": self._help}.get(answer.lower())
@@ -163,7 +164,7 @@ class Session:
                 raise Stopped
             elif answer:
                 try:
-                    return read_action(answer, legal)
+                    return read_action(answer, self.match.game)
                 except ValueError as error:
                     self.console.print(Text(str(error), style="red"))
 
@@ -173,18 +174,18 @@ class Session:
         except EOFError:
             raise Stopped from None
 
-    def _show(self, legal: Sequence[int]) -> None:
-        scene = scene_of(self.match.game, self.person, self.names)
-        words = [action_text(action) for action in legal]
-        cards = frozenset(word.removeprefix("play ") for word in words if word.startswith("play "))
+    def _show(self) -> None:
+        game = self.match.game
+        scene = scene_of(game, self.person, self.names)
+        words = [game.action_text(action) for action in game.legal_actions]
         self.console.print()
         self.console.print(heading(scene))
         self.console.print(seats_table(scene))
-        last = trick_line(scene)
-        if last is not None and scene.phase == "play":
-            self.console.print(last)
-        self.console.print(hand_line(scene, cards or None))
-        self.console.print(choices_line(scene, legal).append("   h hint, ? help", style="bright_black"))
+        for line in (*face_up_lines(scene), trick_line(scene) if not scene.bidding else None):
+            if line is not None:
+                self.console.print(line)
+        self.console.print(hand_line(scene, words))
+        self.console.print(choices_line(scene, words).append("   h hint, ? help", style="bright_black"))
 
     def _help(self) -> None:
         self.console.print(HELP, highlight=False)
@@ -193,19 +194,23 @@ class Session:
         self.console.print(self.match.rules.describe(), highlight=False)
 
     def _tricks(self) -> None:
-        scene = scene_of(self.match.game, self.person, self.names)
         for number, trick in enumerate(self.match.game.tricks, start=1):
             line = Text(f"{number:>3}  ")
             for seat, card in trick.plays:
                 style = "yellow" if seat == trick.winner else "bright_black"
-                line.append(f"{scene.seats[seat].name} {card_name(card)}  ", style=style)
+                line.append(f"{self.names[seat]} {self.match.rules.deck.kinds.names[card]}  ", style=style)
             self.console.print(line)
-        if not scene.tricks_done:
+        if not self.match.game.tricks:
             self.console.print("No trick is finished yet.")
 
     def _hint(self) -> None:
-        legal = self.match.game.legal_actions
-        searched = SearchBot(self.seating.seed, HINT_PLAYOUTS).advice(self.match)
+        game = self.match.game
+        if not game.rules.standard:
+            self.console.print(
+                "There is no hint at this table: the search and the checkpoints play the standard form only."
+            )
+            return
+        worth = SearchBot(self.seating.seed, HINT_PLAYOUTS).estimates(self.match)[0]
         chances = None
         if self.adviser is not None:
             try:
@@ -213,7 +218,8 @@ class Session:
             except (ValueError, FileNotFoundError) as error:
                 self.console.print(Text(f"{self.adviser} gives no hint: {error}", style="red"))
         name = "" if self.adviser is None else display_names([self.adviser])[0]
-        self.console.print(hint_table(legal, searched, chances, name))
+        searched = {action: float(worth[action]) for action in game.legal_actions}
+        self.console.print(hint_table(game, searched, chances, name))
 
 
 def policy_chances(adviser: str, match: Match) -> dict[int, float]:

@@ -8,42 +8,43 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from ohhell_env.cards import SUIT_NAMES, SUIT_SYMBOLS, SUITS, card_name
+from ohhell_env.cards import SUIT_NAMES, SUIT_SYMBOLS, SUITS, Pack
 from ohhell_env.game import (
     BidMade,
     BidsShown,
     CardPlayed,
+    CardShown,
+    CardsSeen,
     Event,
     Game,
     Said,
     SuitNamed,
     TrickTaken,
     TrumpMade,
-    action_text,
+    short_text,
 )
-from ohhell_env.render.scene import Scene, by_suit, face_of, sorted_names
+from ohhell_env.render.scene import Scene, by_suit, face_of, sorted_cards
 
 RED, DIM, GOOD, BAD, MARK = "red", "bright_black", "green", "red", "yellow"
 
 
 def card_text(name: str, style: str = "") -> Text:
-    """A card with its suit's symbol, red suits in red: ``10♦``."""
+    """A card with its suit's symbol, red suits in red: ``10♦``; a joker as ``★1``."""
     face = face_of(name)
     if face.suit is None:
-        return Text(name, style=style or "magenta")
+        return Text(name.replace("*", "★"), style=style or "magenta")
     return Text(face.index + SUIT_SYMBOLS[face.suit], style=style or (RED if SUITS[face.suit] in "DH" else ""))
 
 
 def heading(scene: Scene) -> Text:
     """Hand, cards, trump, and how the bids stand to the tricks."""
     text = Text(f"Hand {scene.hand_number} of {scene.num_hands}", style="bold")
-    text.append(f"   {scene.hand_size} card{'s' * (scene.hand_size != 1)}   ", style="not bold")
-    if scene.trump is None:
-        text.append("no trump", style="not bold")
-    else:
-        text.append("trump ", style="not bold").append(SUIT_NAMES[scene.trump], style="bold " + MARK)
-    if scene.turned is not None:
-        text.append(" (", style="not bold").append_text(card_text(scene.turned)).append(" turned up)", style="not bold")
+    text.append(f"   {scene.size_text}   ", style="not bold")
+    word, _, suit = scene.trump_text.partition(" ")
+    text.append(f"{word} ", style="not bold").append(suit, style="not bold" if scene.trump is None else "bold " + MARK)
+    card, how = (scene.turned, "turned up") if scene.turned is not None else (scene.shown, "shown, in play")
+    if card is not None:
+        text.append(" (", style="not bold").append_text(card_text(card)).append(f" {how})", style="not bold")
     if scene.bid_total is not None:
         text.append(f"   {scene.bid_total} bid for {scene.hand_size}", style="not bold")
     return text
@@ -64,27 +65,45 @@ def seats_table(scene: Scene) -> Table:
         card = card_text(played[seat]) if seat in played else Text("")
         if seat in played and seat == scene.trick.winner:
             card.append(" ◂", style=MARK)
-        need = Text("" if one.need is None or scene.phase == "bid" else str(one.need))
+        need = Text("" if one.need is None or scene.bidding else str(one.need))
         need.stylize(GOOD if one.need == 0 else BAD if (one.need or 0) < 0 else "")
-        bid = "sealed" if one.bid == "hidden" else "" if one.bid is None else str(one.bid)
         who = Text(one.name, style="bold" if seat == scene.viewer else "")
-        table.add_row("D" if one.dealer else "", who, bid, str(one.taken), need, card, f"{one.score:g}")
+        table.add_row("D" if one.dealer else "", who, one.bid_text, str(one.taken), need, card, f"{one.score:g}")
     return table
 
 
-def hand_line(scene: Scene, playable: frozenset[str] | None) -> Text:
-    """The viewer's hand by suits; with ``playable``, cards that may not be played now are dim."""
-    text = Text("Your hand  ", style=DIM)
-    cards = scene.seats[scene.viewer or 0].cards
-    if None in cards:
-        return text.append(f"{len(cards)} cards, face down")
-    for suit, names in by_suit((name for name in cards if name is not None), scene.trump):
-        for name in names:
+def _cards_text(text: Text, names: Sequence[str], playable: Sequence[str] | None = None) -> Text:
+    """Sorted cards by suits; with ``playable``, the others are dim."""
+    for suit, cards in by_suit(names):
+        for name in cards:
             shut = playable is not None and name not in playable
             style = DIM if shut else ("bold red" if suit in (1, 2) else "bold")
             text.append_text(card_text(name, style)).append(" ")
         text.append("  ")
     return text
+
+
+def hand_line(scene: Scene, words: Sequence[str]) -> Text:
+    """The viewer's hand by suits, or by its positions; cards that none of the words play are dim."""
+    text = Text("Your hand  ", style=DIM)
+    seat = scene.seats[scene.viewer or 0]
+    playable = [short_text(word) for word in words] if any(word.startswith("play ") for word in words) else None
+    for position in seat.positions:
+        text.append(f"[{position}] ", style="bold" if playable is None or str(position) in playable else DIM)
+    if None in seat.cards:
+        return text.append(f"{len(seat.cards)} card{'s' * (len(seat.cards) != 1)}, face down")
+    return _cards_text(text, [name for name in seat.cards if name is not None], playable)
+
+
+def face_up_lines(scene: Scene) -> list[Text]:
+    """The other hands that lie face up to the viewer."""
+    lines = []
+    for k in range(1, len(scene.seats)):
+        seat = scene.seats[((scene.viewer or 0) + k) % len(scene.seats)]
+        names = [name for name in seat.cards if name is not None]
+        if names:
+            lines.append(_cards_text(Text(f"{seat.name} holds  ", style=DIM), names))
+    return lines
 
 
 def trick_line(scene: Scene) -> Text | None:
@@ -96,47 +115,57 @@ def trick_line(scene: Scene) -> Text | None:
         mark = MARK if seat == scene.last_trick.winner else DIM
         text.append(scene.seats[seat].name + " ", style=mark).append_text(card_text(name))
         text.append(" ◂  " if seat == scene.last_trick.winner else "  ", style=mark)
-    return text
+    return text.append("taken by nobody" if scene.last_trick.winner is None else "", style=DIM)
 
 
-def choices_line(scene: Scene, legal: Sequence[int]) -> Text:
-    """What is open to the viewer, in words to type."""
-    words = [action_text(action) for action in legal]
-    verbs = {word.partition(" ")[0] for word in words}
-    if verbs == {"play"}:
-        names = sorted_names([word.partition(" ")[2] for word in words], scene.trump)
-        return Text("You play   ", style=DIM).append(" ".join(names), style="none")
-    if verbs == {"bid"}:
-        bids = [int(word.partition(" ")[2]) for word in words]
-        line = Text("You bid    ", style=DIM).append(" ".join(map(str, bids)))
-        shut = [bid for bid in range(scene.hand_size + 1) if bid not in bids]
-        return line.append(f"   (not {', '.join(map(str, shut))})", style=DIM) if shut else line
-    return Text("You choose ", style=DIM).append(", ".join(words))
+def choices_line(scene: Scene, words: Sequence[str]) -> Text:
+    """What is open to the viewer, from the words of its legal actions: what is to be typed."""
+    short = [short_text(word) for word in words]
+    if scene.phase == "play":
+        held = [name for name in dict.fromkeys(scene.seats[scene.viewer or 0].cards) if name in short]
+        return Text("You play   ", style=DIM).append(" ".join(filter(None, held)) or " ".join(short), style="none")
+    if scene.phase == "bid":
+        line = Text("You bid    ", style=DIM).append(" ".join(short))
+        shut = [str(bid) for bid in range(scene.hand_size + 1) if str(bid) not in short]
+        return line.append(f"   (not {', '.join(shut)})", style=DIM) if shut else line
+    if scene.phase == "blind":
+        return Text("You may bid blind ", style=DIM).append(f"{' '.join(short[:-1])}, or pass")
+    return Text("You choose ", style=DIM).append(", ".join(short))
 
 
-def event_text(event: Event, names: Sequence[str]) -> Text | None:
-    """What happened, in a line; None for what the next screen says anyway."""
+def event_text(event: Event, names: Sequence[str], viewer: int, pack: Pack) -> Text | None:
+    """What happened, in a line for a viewer; None for what the next screen says anyway."""
+
+    def does(seat: int, verb: str, ending: str = "s") -> str:
+        return f"  {names[seat]} {verb}{'' if names[seat] == 'you' else ending}"
+
     match event:
         case BidMade(seat, bid):
-            bids = "bid" if names[seat] == "you" else "bids"
-            return Text(f"  {names[seat]} {bids} {'(sealed)' if bid is None else bid}", style=DIM)
+            return Text(f"{does(seat, 'bid')} {'(sealed)' if bid is None else bid}", style=DIM)
         case BidsShown():
             return Text("  bids are shown", style=DIM)
         case CardPlayed(seat, card):
-            verb = "play" if names[seat] == "you" else "plays"
-            return Text(f"  {names[seat]} {verb} ", style=DIM).append_text(card_text(card_name(card)))
+            return Text(f"{does(seat, 'play')} ", style=DIM).append_text(card_text(pack.names[card]))
+        case CardShown(card):
+            return Text("  ", style=DIM).append_text(card_text(pack.names[card])).append(" is shown")
+        case CardsSeen(cards) if cards[viewer] is not None:
+            held = sorted_cards(cards[viewer] or (), pack)
+            return _cards_text(Text("  you see your cards: ", style=DIM), [pack.names[card] for card in held])
         case TrickTaken(None):
             return Text("  nobody takes the trick: the next one counts for it too", style=MARK)
         case TrickTaken(int(seat)):
-            return Text(f"  {names[seat]} {'take' if names[seat] == 'you' else 'takes'} the trick", style=MARK)
-        case Said(seat, what, bid):
-            blind = f"bid{'' if names[seat] == 'you' else 's'} blind" + (" (sealed)" if bid is None else f" {bid}")
-            return Text(f"  {names[seat]}: {blind if what == 'blind' else what}", style=DIM)
+            return Text(f"{does(seat, 'take')} the trick", style=MARK)
+        case Said(seat, "blind", bid):
+            return Text(f"{does(seat, 'bid')} blind {'(sealed)' if bid is None else bid}", style=DIM)
+        case Said(seat, "nil", _):
+            return Text(f"{does(seat, 'go', 'es')} nil", style=DIM)
+        case Said(seat, _, _):
+            return Text(does(seat, "pass", "es"), style=DIM)
         case TrumpMade(trump, seat):
             suit = "no trump" if trump is None else SUIT_NAMES[trump]
-            return Text(f"  trump: {suit}" if seat is None else f"  {names[seat]}: trump is {suit}", style=MARK)
+            return Text(f"  trump: {suit}" if seat is None else f"{does(seat, 'name')} trump: {suit}", style=MARK)
         case SuitNamed(seat, suit):
-            return Text(f"  {names[seat]}: the joker is of {SUIT_NAMES[suit]}", style=MARK)
+            return Text(f"{does(seat, 'name')} the joker's suit: {SUIT_NAMES[suit]}", style=MARK)
         case _:
             return None
 
@@ -144,8 +173,9 @@ def event_text(event: Event, names: Sequence[str]) -> Text | None:
 def result_table(hand: Game, names: Sequence[str], totals: Sequence[float]) -> Table:
     """A finished hand: bids, tricks, points, totals."""
     title = f"Hand {hand.hand_number} of {hand.num_hands} is over"
+    title += ": a bid was missed, so nobody scores" if hand.failed else ""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("player", min_width=max(12, len(title) - 28))
+    table.add_column("player", min_width=max(12, min(len(title), 60) - 28))
     for name in ("bid", "taken", "points", "total"):
         table.add_column(name, justify="right", min_width=5)
     for seat, name in enumerate(names):
@@ -156,9 +186,7 @@ def result_table(hand: Game, names: Sequence[str], totals: Sequence[float]) -> T
     return table
 
 
-def hint_table(
-    legal: Sequence[int], searched: Mapping[int, float], chances: Mapping[int, float] | None, adviser: str
-) -> Table:
+def hint_table(game: Game, searched: Mapping[int, float], chances: Mapping[int, float] | None, adviser: str) -> Table:
     """What the search expects of each action, and how likely a policy is to take it; the best first."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", min_width=10)
@@ -167,9 +195,12 @@ def hint_table(
         table.add_column(f"{adviser} would", justify="right")
     best = max(searched.values())
     likely = None if chances is None else max(chances.values())
-    for action in sorted(legal, key=lambda one: -searched[one]):
+    for action in sorted(searched, key=lambda one: -searched[one]):
         worth = searched[action]
-        cells = [Text(action_text(action)), Text(f"{round(worth, 1) + 0.0:.1f}", style=GOOD if worth == best else "")]
+        cells = [
+            Text(game.action_text(action)),
+            Text(f"{round(worth, 1) + 0.0:.1f}", style=GOOD if worth == best else ""),
+        ]
         if chances is not None:
             cells.append(Text(f"{chances[action]:.0%}", style=GOOD if chances[action] == likely else ""))
         table.add_row(*cells)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,9 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ohhell_env.bots.base import look
 from ohhell_env.bots.search import SearchBot
-from ohhell_env.game import action_text
+from ohhell_env.notation import write_whole
 from ohhell_env.replay import Replay
 
 FORMAT, VERSION = "ohhell", 1
@@ -113,7 +111,7 @@ def review(
 
     Raises:
         FileNotFoundError: if there is no such checkpoint.
-        ValueError: if it cannot play this table, or a number is out of range.
+        ValueError: if it, or the search, cannot play this table, or a number is out of range.
     """
     if playouts < 0:
         raise ValueError(f"search={playouts} is not allowed; use 0 (no search) or more play-outs a decision")
@@ -134,14 +132,6 @@ def review(
     return Review(about_policy, about_search, decisions)
 
 
-def _views(replay: Replay, positions: list[int], seed: int) -> tuple[NDArray[np.void], NDArray[np.int64]]:
-    """What the seat to act knows in each position, and the keys of its random numbers."""
-    views = np.empty(len(positions), dtype=replay.games.dtype)
-    keys = np.empty(len(positions), dtype=np.int64)
-    look(replay.games, replay.tables, np.array(positions, dtype=np.int64), seed, views, keys)
-    return views, keys
-
-
 def _ask_policy(replay: Replay, positions: list[int], name: str) -> tuple[dict[str, Any], Any, Any]:
     """The checkpoint's description, its probabilities and its values in points: (K, actions) each, values or None."""
     try:
@@ -152,7 +142,7 @@ def _ask_policy(replay: Replay, positions: list[int], name: str) -> tuple[dict[s
     bot = load_policy(name)
     knows_values = bot.meta.get("config", {}).get("learner") != "ppo"  # that learner's network gives logits
     bot.temperature = TEMPERATURE if knows_values else 1.0
-    views, _ = _views(replay, positions, 0)
+    views, _, _ = bot.views(replay, positions)
     about = {"name": bot.name, "temperature": bot.temperature}
     probabilities = bot.probabilities(views, replay.tables)
     if not knows_values:
@@ -170,8 +160,10 @@ def _ask_search(
     for k, position in enumerate(positions):
         means = np.concatenate(
             [
-                SearchBot(0, max(playouts // BATCHES, 1)).estimates(view, replay.tables, key)
-                for view, key in (_views(replay, [position], seed * BATCHES + batch) for batch in range(BATCHES))
+                SearchBot(seed * BATCHES + batch, max(playouts // BATCHES, 1)).estimates(
+                    replay, [position], prior=False
+                )
+                for batch in range(BATCHES)
             ]
         )  # (BATCHES, actions)
         mean = means.mean(axis=0)
@@ -197,13 +189,14 @@ def save_review(opinions: Review, replay: Replay, path: str | Path) -> None:
         "policy": opinions.policy,
         "search": opinions.search,
         "decisions": [
-            {"position": position, "options": [_option_json(option) for option in options]}
+            {
+                "position": position,
+                "options": [_option_json(option, replay.game(position).action_text) for option in options],
+            }
             for position, options in opinions.decisions.items()
         ],
     }
-    temporary = Path(f"{path}.tmp")
-    temporary.write_text(json.dumps(data) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    write_whole(path, json.dumps(data) + "\n")
 
 
 def load_review(path: str | Path, replay: Replay) -> Review:
@@ -233,18 +226,19 @@ def load_review(path: str | Path, replay: Replay) -> Review:
     return Review(policy, search, decisions)
 
 
-def _option_json(option: Option) -> dict[str, Any]:
+def _option_json(option: Option, words: Callable[[int], str]) -> dict[str, Any]:
     figures = {name: getattr(option, name) for name in _FIGURES if getattr(option, name) is not None}
-    return {"action": action_text(option.action), **figures}
+    return {"action": words(option.action), **figures}
 
 
 def _options(replay: Replay, decision: dict[str, Any]) -> tuple[Option, ...]:
     position = decision["position"]
     if not 0 <= position < len(replay):
         raise ValueError(f"position {position!r} is not one of the record's 0..{len(replay) - 1}")
-    legal = replay.game(position).legal_actions
+    game = replay.game(position)
+    legal = game.legal_actions
     words = [one["action"] for one in decision["options"]]
-    if words != [action_text(action) for action in legal]:
+    if words != [game.action_text(action) for action in legal]:
         raise ValueError(f"position {position}: the options {words} are not the legal actions")
     options = []
     for action, one in zip(legal, decision["options"], strict=True):

@@ -9,7 +9,6 @@ Opinions that a file RECORD.review.json holds (--keep writes it, `ohhell_env.rev
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import webbrowser
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
+from ohhell_env.notation import write_whole
 from ohhell_env.render.replay_html import replay_page
 from ohhell_env.replay import Replay, load_replay
 from ohhell_env.review import Review, load_review, review, review_path, save_review
@@ -65,9 +65,7 @@ def _run(options: argparse.Namespace) -> None:
     opinions = _opinions(options, replay)
     names = options.names and options.names.split(",")
     page = replay_page(replay, options.record.name, names, opinions)
-    temporary = out.with_name(out.name + ".tmp")
-    temporary.write_text(page, encoding="utf-8")
-    os.replace(temporary, out)
+    write_whole(out, page)
     print(f"{out}: {len(replay)} positions, {_summary(opinions, replay)}")
     if options.open and not webbrowser.open(out.resolve().as_uri()):
         raise ValueError(f"no browser could be started; open {out} in one yourself")

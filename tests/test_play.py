@@ -10,18 +10,20 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from ohhell_env import Rules
 from ohhell_env.bots.search import SearchBot
+from ohhell_env.cards import parse_card
 from ohhell_env.game import Game, action_text
 from ohhell_env.kernel import FIRST_BID
 from ohhell_env.match import Match, Seating, display_names, load_seating, save_match, seating_path
 from ohhell_env.notation import load_record, write_record
 from ohhell_env.play import Session, Stopped, main, policy_chances, read_action
-from ohhell_env.rules import PRESETS, preset
-from ohhell_env.state import MATCH_OVER
+from ohhell_env.presets import PRESETS, preset
+from ohhell_env.state import MATCH_OVER, PLAY
 
 ROOT = Path(__file__).resolve().parent.parent
 SHORT = Rules(players=3, ramp=(3, 1, 2))
@@ -50,30 +52,45 @@ def first_choice(match: Match) -> Callable[[str], str]:
 # --- What is typed -----------------------------------------------------------------------------------------------
 
 
+def to_play(*cards: str) -> Game:
+    """A table at which player_1 may play any of these cards."""
+    match = Match(Rules(ramp=(len(cards),)), seed=1)
+    while match.game.phase != PLAY:
+        match.step(match.game.legal_actions[0])
+    held = sum(1 << parse_card(card) for card in cards)
+    match.games[0]["hands"][1], match.games[0]["legal"] = held, held
+    return match.game
+
+
+def to_bid(*bids: int) -> Game:
+    """A table at which player_1 may make any of these bids."""
+    match = Match(Rules(ramp=(12,)), seed=1)
+    match.games[0]["legal"] = sum(1 << bid for bid in bids)
+    return match.game
+
+
 @pytest.mark.parametrize(
     ("typed", "card"),
     [("TD", "TD"), ("10d", "TD"), ("10♦", "TD"), (" play td ", "TD"), ("as", "AS"), ("a", "AS"), ("10", "TD")],
 )
 def test_a_card_is_played_by_any_of_its_names(typed: str, card: str) -> None:
-    legal = [action for action in range(FIRST_BID) if action_text(action) in ("play TD", "play AS", "play 2C")]
-    assert action_text(read_action(typed, legal)) == f"play {card}"
+    assert action_text(read_action(typed, to_play("TD", "AS", "2C"))) == f"play {card}"
 
 
 def test_a_bid_is_made_by_its_number() -> None:
-    legal = [FIRST_BID + bid for bid in (0, 1, 3, 10, 11)]
-    assert [read_action(typed, legal) - FIRST_BID for typed in ("0", "3", "bid 3", "1", "10")] == [0, 3, 3, 1, 10]
+    game = to_bid(0, 1, 3, 10, 11)
+    assert [read_action(typed, game) - FIRST_BID for typed in ("0", "3", "bid 3", "1", "10")] == [0, 3, 3, 1, 10]
 
 
 @pytest.mark.parametrize("typed", ["2", "KS", "", "bid", "play", "-1", "1e9", "♦", "xyzzy"])
 def test_what_is_not_open_is_refused_with_what_is(typed: str) -> None:
     with pytest.raises(ValueError, match="choose from: 0, 1, 3"):
-        read_action(typed, [FIRST_BID + bid for bid in (0, 1, 3)])
+        read_action(typed, to_bid(0, 1, 3))
 
 
 def test_a_beginning_that_fits_two_cards_is_not_clear() -> None:
-    legal = [action for action in range(FIRST_BID) if action_text(action) in ("play TD", "play TC")]
     with pytest.raises(ValueError, match="'t' is not clear; choose from: TC, TD"):
-        read_action("t", legal)
+        read_action("t", to_play("TC", "TD"))
 
 
 def test_a_wrong_answer_changes_nothing_and_is_asked_again(tmp_path: Path) -> None:
@@ -175,7 +192,7 @@ def test_a_match_without_its_players_is_not_taken_up(
 
 
 def shown(session: Session) -> str:
-    session._show(session.match.game.legal_actions)
+    session._show()
     session._hint()
     return printed(session)
 
@@ -267,9 +284,9 @@ def positions() -> Iterator[Match]:
 def test_the_search_takes_the_action_that_it_thinks_worth_most() -> None:
     bot = SearchBot(seed=3, playouts=100)
     for match in positions():
-        worth = bot.advice(match)
-        assert tuple(worth) == match.game.legal_actions
-        assert worth[int(bot.act(match)[0])] == max(worth.values())
+        (worth,) = bot.estimates(match)
+        assert tuple(np.flatnonzero(~np.isnan(worth))) == match.game.legal_actions
+        assert worth[bot.act(match)[0]] == np.nanmax(worth)
 
 
 def test_a_policys_hint_is_a_distribution_over_what_is_open() -> None:

@@ -21,15 +21,15 @@ from tables import PLAYERS
 from ohhell_env import Rules, ohhell_v0
 from ohhell_env.aec import OhHellEnv
 from ohhell_env.bots import make_bot
-from ohhell_env.cards import STANDARD_DECK, card_name
+from ohhell_env.cards import FIVE_HUNDRED, STANDARD_DECK, card_name, parse_cards
 from ohhell_env.render.faces import RATIO, card_picture
 from ohhell_env.render.paint import GOLD, INK, PAPER, RED, pygame
-from ohhell_env.render.scene import Scene, SeatScene, TrickScene, face_of, scene_of, sorted_names
+from ohhell_env.render.scene import Scene, SeatScene, TrickScene, face_of, scene_of, sorted_cards
 from ohhell_env.render.table import FELT, PLATE_SIZE, TablePainter, hand_places, spots
 from ohhell_env.render.window import TableWindow
 
 DECK = [card_name(card) for card in STANDARD_DECK.cards]
-EXTRA = ["11C", "12D", "13H", "JOKER"]
+EXTRA = ["11C", "12D", "13H", "SC", "*", "*1", "*L"]
 
 
 def at_play(players: int, tricks: int = 0, cards: int = 2, **options: Any) -> OhHellEnv:
@@ -108,7 +108,7 @@ def test_the_card_that_wins_is_framed_in_gold(players: int) -> None:
         env = at_play(players, tricks, cards)
         scene = scene_of(env.game)
         frame = painter.frame(scene)
-        plays, winner = (env.game.trick, env.game.winning) if cards else env.game.tricks[-1]
+        plays, winner = (env.game.trick, env.game.winning) if cards else env.game.tricks[-1][:2]
         assert len(plays) == (cards or players)
         for seat, card in plays:
             x, y, width = painter.trick_box(scene, seat)
@@ -149,7 +149,7 @@ def test_only_the_seat_to_act_has_a_golden_plate() -> None:
 
 def crowd(players: int, size: int, trick: int | None = None) -> Scene:
     """A table that no deal need have made: every seat holds the same cards, open."""
-    cards = sorted_names((EXTRA + DECK * 2)[:size], trump=3)
+    cards = tuple((EXTRA + DECK * 2)[:size])
     seats = tuple(
         SeatScene(f"search+policy:name_{seat}:20", cards, seat, 1, 100.0 - seat, 10.0, seat == 0, seat == 1, False)
         for seat in range(players)
@@ -214,9 +214,9 @@ def test_a_picture_too_small_to_be_read_is_refused() -> None:
 
 
 def test_a_face_has_the_index_and_the_suit_of_its_name() -> None:
-    faces = [face_of(name) for name in ("2C", "TD", "AS", "11H", "13D", "JOKER", "J1")]
+    faces = [face_of(name) for name in ("2C", "TD", "AS", "11H", "13D", "SS", "*", "*S")]
     assert [(face.index, face.suit) for face in faces] == [
-        ("2", 0), ("10", 1), ("A", 3), ("11", 2), ("13", 1), ("JOKER", None), ("J1", None),
+        ("2", 0), ("10", 1), ("A", 3), ("11", 2), ("13", 1), ("S", 3), ("JOKER", None), ("JOKER S", None),
     ]  # fmt: skip
 
 
@@ -235,8 +235,9 @@ def test_no_two_cards_look_alike_and_suits_have_their_colours(width: int) -> Non
 
 
 def test_hands_are_held_trumps_first_and_high_cards_first() -> None:
-    held = sorted_names(["2C", "AH", "TH", "JOKER", "3D", "KS", "JH", "AS", "11H"], trump=1)
-    assert held == ("JOKER", "3D", "AS", "KS", "AH", "JH", "11H", "TH", "2C")
+    cards = parse_cards("2C AH TH * 3D KS JH AS 11H", FIVE_HUNDRED)
+    held = [FIVE_HUNDRED.names[card] for card in sorted_cards(cards, FIVE_HUNDRED, trump=1)]
+    assert " ".join(held) == "* 3D AS KS AH JH 11H TH 2C"
 
 
 # --- Secrets -----------------------------------------------------------------------------------------------------

@@ -16,10 +16,11 @@ from browser import CHROMIUM, Browser
 
 from ohhell_env import Rules, view
 from ohhell_env.bots.policy import load_policy
-from ohhell_env.cards import card_symbol, parse_cards
+from ohhell_env.cards import STANDARD, card_symbol, parse_cards
 from ohhell_env.game import Game, action_text
 from ohhell_env.notation import save_record
 from ohhell_env.render.replay_html import replay_data, replay_page
+from ohhell_env.render.scene import sorted_cards
 from ohhell_env.replay import Replay, load_replay
 from ohhell_env.review import Review, load_review, review, review_path, save_review
 from ohhell_env.state import BID
@@ -95,7 +96,7 @@ def test_every_figure_in_the_page_is_the_records(name: str, tmp_path: Path) -> N
             assert sorted(card for card, flag in flags if flag == "1") == sorted(game.hands[seat])
         assert [tuple(one) for one in position["trick"]] == list(game.trick)
         tricks = [(tuple(map(tuple, one["plays"])), one["winner"]) for one in hand["tricks"][: position["tricks"]]]
-        assert tricks == list(game.tricks)
+        assert tricks == [trick[:2] for trick in game.tricks]
         if position["move"]:
             assert position["move"]["text"] == action_text(replay.actions[k])
             assert position["move"]["seat"] == replay.game(k - 1).player
@@ -278,7 +279,7 @@ def expected(game: Game, viewer: int | None = None) -> list[dict[str, Any]]:
     rows = []
     for seat, bid in enumerate(game.visible_bids(viewer)):
         shown = viewer in (None, seat)
-        symbols = [card_symbol(card).replace("T", "10") for card in sorted(game.hands[seat], reverse=True)]
+        symbols = [card_symbol(card).replace("T", "10") for card in sorted_cards(game.hands[seat], STANDARD)]
         need = "–" if not isinstance(bid, int) else f"{bid - game.taken[seat]}"
         rows.append(
             {

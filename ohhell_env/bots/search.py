@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ohhell_env import kernel
 from ohhell_env.bots.base import Bot, Tables
@@ -164,16 +164,6 @@ def choose_by_search(
     return NONE
 
 
-@jit
-def estimate_options(
-    views: Any, tables: Any, key: Int, playouts: Int, boards: Any, notes: Any, plans: Any, worth: Any
-) -> bool:
-    """`judge_options` of one view, with the rules' estimates it needs."""
-    table = tables[views[0]["table"]]
-    rule_option(views[0], table, notes[0])
-    return judge_options(views[0], table, playouts, key, boards, notes[0], plans[0], worth)
-
-
 class SearchBot(Bot):
     """Determinised Monte Carlo.
 
@@ -203,49 +193,35 @@ class SearchBot(Bot):
         return actions
 
     def estimates(
-        self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]
+        self, source: Tables | Any, games: ArrayLike | None = None, prior: bool = True
     ) -> NDArray[np.float64]:
-        """What the play-outs alone say of each option, without the rules' own estimate of it.
+        """What the search expects of each action of the seats to act.
 
         Args:
-            views: as for `choose`.
-            tables: as for `choose`.
-            keys: as for `choose`.
+            source: a simulator or an AEC environment, as for `act`; it is not changed.
+            games: numbers of games in it; all by default.
+            prior: count the rules' own estimate of an option for some worlds, as `choose` does; without, the mean is
+                that of the play-outs alone.
 
         Returns:
-            (N, NUM_ACTIONS) float64, the seat's mean points (less `SPOIL` of the others'); NaN where not legal.
+            (N, NUM_ACTIONS) float64, the seat's mean points of this hand, less `SPOIL` of the others'; NaN where an
+            action is not legal.
 
         Raises:
-            ValueError: if a view is one that no play can lead to.
+            ValueError: as `act`, or if a view is one that no play can lead to.
         """
+        views, tables, keys = self.views(source, games)
         means = np.full((len(views), kernel.NUM_ACTIONS), np.nan)
         boards = np.zeros(3, dtype=GAME)
         notes, plans, worth = np.zeros(1, dtype=NOTES), np.zeros(1, dtype=PLAN), np.zeros(NUM_CARDS)
         for j, view in enumerate(views):
             table = tables[view["table"]]
             options = list(cards_of(view["legal"]))
-            notes["value"] = 0.0  # the prior of `judge_options`
+            notes["value"] = 0.0
+            if prior:
+                rule_option(view, table, notes[0])
             if not judge_options(view, table, self.playouts, keys[j], boards, notes[0], plans[0], worth):
                 raise ValueError(_NO_WORLD.format(j))
-            actions = [kernel.action_of(view, option) for option in options]
-            means[j, actions] = worth[options] / max(self.playouts // len(options), 1)
+            weight = max(self.playouts // len(options), 1) + (PRIOR if prior else 0)
+            means[j, [kernel.action_of(view, option) for option in options]] = worth[options] / weight
         return means
-
-    def advice(self, source: Tables | Any, game: int = 0) -> dict[int, float]:
-        """What each legal action of the seat to act is worth by the search that `choose` makes: {action: points}.
-
-        The points are those expected of this hand, less a hundredth of the others' mean points.
-
-        Args:
-            source: a simulator or an AEC environment, as for `act`; it is not changed.
-            game: number of the game in it.
-        """
-        views, tables, keys = self.views(source, [game])
-        legal = int(views["legal"][0])
-        worth = np.zeros(NUM_CARDS)
-        boards, notes, plans = np.zeros(3, dtype=GAME), np.zeros(1, dtype=NOTES), np.zeros(1, dtype=PLAN)
-        if not estimate_options(views, tables, keys[0], self.playouts, boards, notes, plans, worth):
-            raise ValueError(_NO_WORLD.format(game))
-        options = list(cards_of(legal))
-        weight = max(self.playouts // len(options), 1) + PRIOR
-        return {int(kernel.action_of(views[0], option)): float(worth[option]) / weight for option in options}

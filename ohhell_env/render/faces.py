@@ -5,6 +5,7 @@ Everything is drawn in units of a card 60 wide and 84 high.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 from ohhell_env.render.paint import GOLD, INK, PAPER, RED, Colour, Point, draw_suit, font, pygame, reduced, suit_colour
@@ -36,6 +37,7 @@ PIPS: dict[str, tuple[tuple[float, ...], ...]] = {
     "11": (_FOUR, (1 / 6, 0.5, 5 / 6), _FOUR),
     "12": (_FOUR, _FOUR, _FOUR),
     "13": (_FOUR, (0.0, 0.25, 0.5, 0.75, 1.0), _FOUR),
+    "S": ((), _TWO, ()),  # the super two, with a star
 }
 COLUMNS = (19.6, 30.0, 40.4)
 FIELD = (16.0, 68.0)  # heights of the highest and the lowest pip
@@ -65,20 +67,19 @@ class _Card:
         face = face_of(name)
         colour = suit_colour(face.suit)
         if face.suit is None:
-            self._joker(face)
+            self._joker()
         elif not self.detailed:
             self._suit(face.suit, (37, 55), 34, colour)
         elif face.index in PIPS:
             self._pips(face.index, face.suit, colour)
         else:
             _Court(self, face).draw()
-        if face.suit is not None:
-            self._corner(face, colour)
+        self._corner(face, colour)
 
     def _corner(self, face: Face, colour: Colour) -> None:
-        """The index with its suit: at two corners of a detailed card, larger and once on a small one."""
+        """The index with its suit or star: at two corners of a detailed card, larger and once on a small one."""
         size, centre = (14.5, 7.8) if self.detailed else (24.0, 11.8)
-        index = font(round(size * self.unit)).render(face.index, True, colour)
+        index = font(round(size * self.unit)).render(face.index.removeprefix("JOKER").strip(), True, colour)
         widest = (11.0 if self.detailed else 17.5) * self.unit
         if index.get_width() > widest:
             index = pygame.transform.smoothscale(index, (round(widest), index.get_height()))
@@ -86,7 +87,10 @@ class _Card:
         corner = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
         corner.blit(index, (centre * self.unit - index.get_width() / 2, top * self.unit))
         below = top + index.get_height() / self.unit + (2.6 if self.detailed else 5.5)
-        draw_suit(corner, face.suit or 0, (centre * self.unit, below * self.unit), size * 0.58 * self.unit, colour)
+        if face.suit is None:
+            self._star((centre, below), size * 0.36, corner)
+        else:
+            draw_suit(corner, face.suit, (centre * self.unit, below * self.unit), size * 0.58 * self.unit, colour)
         self.surface.blit(corner, (0, 0))
         if self.detailed:
             self.surface.blit(pygame.transform.rotate(corner, 180), (0, 0))
@@ -95,6 +99,8 @@ class _Card:
         if index == "A":
             self._suit(suit, (30, 42), 27, colour)
             return
+        if index == "S":
+            self._star((30, 42), 9)
         crowded = max(map(len, PIPS[index])) > 4 or sum(map(len, PIPS[index])) > 10
         size = 9.6 if crowded else 11.6
         for x, heights in zip(COLUMNS, PIPS[index]):
@@ -102,14 +108,11 @@ class _Card:
                 y = FIELD[0] + height * (FIELD[1] - FIELD[0])
                 self._suit(suit, (x, y), size, colour, height > 0.5)
 
-    def _joker(self, face: Face) -> None:
-        """A jester's cap with bells; the card's name down the left edge."""
-        text = font(round(13 * self.unit)).render(face.index, True, INK)
-        text = pygame.transform.rotate(text, -90)
-        room = 74 * self.unit
-        if text.get_height() > room:
-            text = pygame.transform.smoothscale(text, (text.get_width(), round(room)))
-        self.surface.blit(text, (2.5 * self.unit, 5 * self.unit))
+    def _joker(self) -> None:
+        """A jester's cap with bells; the word down the left edge."""
+        if self.detailed:
+            text = pygame.transform.rotate(font(round(10 * self.unit)).render("JOKER", True, INK), -90)
+            self.surface.blit(text, (3.5 * self.unit, 29 * self.unit))
         for points, colour in (
             (((34, 56), (16, 36), (20, 60)), RED),
             (((28, 56), (35, 24), (44, 56)), GOLD),
@@ -130,6 +133,13 @@ class _Card:
                 pygame.draw.line(self.surface, BACK_LINE, start, stop, max(1, round(0.7 * self.unit)))
         self.surface.set_clip(None)
         pygame.draw.rect(self.surface, BACK_LINE, field, max(1, round(0.8 * self.unit)))
+
+    def _star(self, centre: Point, radius: float, surface: pygame.Surface | None = None) -> None:
+        turns = [(math.radians(36 * k - 90), radius * (0.42 if k % 2 else 1)) for k in range(10)]
+        points = [
+            ((centre[0] + r * math.cos(t)) * self.unit, (centre[1] + r * math.sin(t)) * self.unit) for t, r in turns
+        ]
+        pygame.draw.polygon(self.surface if surface is None else surface, GOLD, points)
 
     def _suit(self, suit: int, centre: Point, size: float, colour: Colour, turned: bool = False) -> None:
         at = (centre[0] * self.unit, centre[1] * self.unit)

@@ -16,12 +16,14 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
-from ohhell_env.cards import SUIT_SYMBOLS, card_symbol, parse_card
-from ohhell_env.game import Game, HandDealt, action_text
+from ohhell_env.cards import SUIT_NAMES, SUIT_SYMBOLS, Pack
+from ohhell_env.game import Game, short_text
+from ohhell_env.render.scene import PHASES, deeds, scene_of, sorted_cards
 from ohhell_env.replay import Replay
 from ohhell_env.review import Option, Review
-from ohhell_env.state import BID, HAND_OVER, MATCH_OVER, PLAY
+from ohhell_env.state import BID, BLIND, HAND_OVER, MATCH_OVER, PASS_OR_NIL, PLAY
 
+_SPEAKING = (BID, BLIND, PASS_OR_NIL)
 RED_SUITS = "♦♥"
 
 
@@ -72,30 +74,29 @@ def replay_data(replay: Replay, title: str, names: Sequence[str] | None, review:
             one = _position(replay.game(position), before, replay.actions[position], hand["dealt"], names, sights)
             positions.append({"hand": number, **one})
     if replay.end.phase == MATCH_OVER:
-        winners = [name for name, share in zip(names, replay.end.win_shares, strict=True) if share]
-        verb = "wins" if len(winners) == 1 else "share the win of"
-        positions[-1]["status"] = f"{' and '.join(winners)} {verb} the match"
-    cards = {card for hand in hands for held in (*hand["dealt"], [hand["turned"]]) for card in held} - {None}
+        positions[-1]["status"] = f"The match is over: {scene_of(replay.end, None, names).result()}"
+    pack = replay.rules.deck.kinds
     return {
         "title": title,
         "rules": replay.rules.describe(),
         "names": names,
-        "cards": {card: _card(card) for card in sorted(cards)},
+        "cards": {card: _card(card, pack) for card in sorted(set(replay.rules.deck.cards))},
         "hands": hands,
         "positions": positions,
         "sights": sights.known,
         "policy": review.policy,
         "search": review.search,
         "decisions": {
-            position: _decision(replay.chosen(position), options) for position, options in review.decisions.items()
+            position: _decision(replay.game(position), replay.chosen(position), options)
+            for position, options in review.decisions.items()
         },
         "mistakes": [
             {
                 "position": mistake.position,
                 "seat": mistake.seat,
                 "where": _where(replay.game(mistake.position)),
-                "chosen": _action(mistake.chosen),
-                "best": _action(mistake.best),
+                "chosen": _action(replay.game(mistake.position), mistake.chosen),
+                "best": _action(replay.game(mistake.position), mistake.best),
                 "loss": mistake.loss,
                 "error": mistake.error,
             }
@@ -107,19 +108,21 @@ def replay_data(replay: Replay, title: str, names: Sequence[str] | None, review:
 class _Sights:
     """Who sees what, each different case once.
 
-    ``hands[viewer]`` are the seats whose cards the viewer sees, ``sealed[viewer]`` those whose bid is made and hidden.
+    ``hands[viewer]`` are the seats whose cards the viewer sees, ``sealed[viewer]`` those whose bid is made and hidden,
+    ``blind[viewer]`` those whose blind bid is.
     """
 
     def __init__(self) -> None:
         self.known: list[dict[str, list[list[int]]]] = []
 
     def number(self, game: Game) -> int:
-        hands, sealed = [], []
-        for viewer in range(game.players):
-            dealt = next(event for event in game.events(viewer) if isinstance(event, HandDealt))
-            hands.append([seat for seat, cards in enumerate(dealt.cards) if cards is not None])
-            sealed.append([seat for seat, bid in enumerate(game.visible_bids(viewer)) if bid == "hidden"])
-        sight = {"hands": hands, "sealed": sealed}
+        seats = range(game.players)
+        hidden = [
+            [[seat for seat, bid in enumerate(visible(viewer)) if bid == "hidden"] for viewer in seats]
+            for visible in (game.visible_bids, game.visible_first_bids)
+        ]
+        hands = [[seat for seat in seats if game.sees_cards(viewer, seat)] for viewer in seats]
+        sight = {"hands": hands, "sealed": hidden[0], "blind": hidden[1]}
         if sight not in self.known:
             self.known.append(sight)
         return self.known.index(sight)
@@ -132,38 +135,81 @@ def _hand(dealt: Game, last: Game, start: int, end: int) -> dict[str, Any]:
         "number": dealt.hand_number,
         "of": dealt.num_hands,
         "size": dealt.hand_size,
+        "special": dealt.special,
+        "deals": dealt.deals,
         "dealer": dealt.dealer,
-        "turned": dealt.turned,
-        "dealt": [sorted(cards, reverse=True) for cards in dealt.dealt],
-        "tricks": [{"plays": trick.plays, "winner": trick.winner} for trick in last.tricks],
+        "positions": dealt.rules.own_cards == "hidden",  # whether cards are played by their position in `dealt`
+        "dealt": [_in_order(dealt, seat) for seat in range(dealt.players)],
+        "tricks": [
+            {"plays": trick.plays, "winner": trick.winner, "named": _suit_name(trick.named)} for trick in last.tricks
+        ],
         "start": start,
         "end": end,
         "trump": _trump(last),
         "bids": last.bids,
         "taken": last.taken,
-        "made": [bid == taken for bid, taken in zip(last.bids, last.taken, strict=True)],
+        "made": [None if bid is None else bid == taken for bid, taken in zip(last.bids, last.taken, strict=True)],
         "points": last.points if over else None,
         "totals": last.scores if over else None,
     }
 
 
+def _in_order(dealt: Game, seat: int) -> list[int]:
+    """The cards dealt to a seat: in the order dealt where that counts, else sorted."""
+    if dealt.rules.own_cards == "hidden":
+        return [card for _, card in dealt.slots(seat)]
+    return sorted_cards(dealt.dealt[seat], dealt.rules.deck.kinds)
+
+
 def _position(
     game: Game, before: Game | None, action: int | None, dealt: list[list[int]], names: Sequence[str], sights: _Sights
 ) -> dict[str, Any]:
+    slots = [dict(game.slots(seat)) for seat in range(game.players)] if game.rules.own_cards == "hidden" else None
     return {
-        "move": None if action is None or before is None else {"seat": before.player, **_action(action)},
+        "move": None if action is None or before is None else _move(before, action, game),
         "player": game.player,
         "status": _status(game, names),
         "trump": _trump(game),
+        "turned": game.turned,
+        "shown": game.shown,
         "bids": game.bids,
-        "bid_sum": sum(bid or 0 for bid in game.bids) if game.phase != BID else None,
+        "pledges": game.pledges,
+        "first_bids": game.visible_first_bids(None),
+        "bid_sum": sum(bid or 0 for bid in game.bids)
+        if game.phase not in _SPEAKING and None not in game.bids
+        else None,
         "taken": game.taken,
         "need": [None if bid is None else bid - taken for bid, taken in zip(game.bids, game.taken, strict=True)],
         "scores": game.scores,
-        "held": [_held(cards, held) for cards, held in zip(dealt, game.hands, strict=True)],
+        "held": [
+            _held(cards, held) if slots is None else "".join("01"[slot in slots[seat]] for slot in range(len(cards)))
+            for seat, (cards, held) in enumerate(zip(dealt, game.hands, strict=True))
+        ],
         "trick": game.trick,
+        "named": _suit_name(game.named_suit),
+        "worth": game.worth,
         "tricks": len(game.tricks),
         "sight": sights.number(game),
+    }
+
+
+def _move(before: Game, action: int, after: Game) -> dict[str, Any]:
+    """An action in words, as it is told of its seat, and as it is told to those who may not know the bid."""
+    text = before.action_text(action)
+    what = short_text(text)
+    card = None
+    if before.phase == PLAY:
+        card = (after.trick or after.tricks[-1].plays)[-1][1]
+    told = {"pass": "passes", "nil": "goes nil"}.get(text, f"{text.partition(' ')[0]}s {what}")
+    if before.phase == BLIND and text != "pass":
+        told = f"bids blind {what}"
+    sealed = before.phase in (BID, BLIND) and text != "pass" and after.sealed
+    return {
+        "seat": before.player,
+        "text": text,
+        "card": card,
+        "told": told,
+        "veiled": f"bids{' blind' * (before.phase == BLIND)}, sealed" if sealed else told,
     }
 
 
@@ -180,9 +226,8 @@ def _held(dealt: Iterable[int], held: Iterable[int]) -> str:
 
 def _status(game: Game, names: Sequence[str]) -> str:
     if game.player is None:
-        return "The hand is over"
-    what = {BID: "to bid", PLAY: "to play" if game.trick else "to lead"}.get(game.phase, "to decide")
-    return f"{names[game.player]} {what}"
+        return "The hand is over: a bid was missed, so nobody scores" if game.failed else "The hand is over"
+    return f"{names[game.player]} to {deeds(PHASES[game.phase], not game.trick)[0]}"
 
 
 def _where(game: Game) -> str:
@@ -190,27 +235,33 @@ def _where(game: Game) -> str:
     return f"Hand {game.hand_number}{trick}"
 
 
-def _trump(game: Game) -> dict[str, Any] | None:
+def _trump(game: Game) -> dict[str, Any]:
+    if not game.trump_known:
+        return {"text": "trump not yet known", "suit": "?", "red": False}
     if game.trump is None:
-        return None
+        return {"text": "no trump", "suit": "–", "red": False}
     suit = SUIT_SYMBOLS[game.trump]
-    return {"suit": suit, "red": suit in RED_SUITS}
+    return {"text": f"trump {suit}", "suit": suit, "red": suit in RED_SUITS}
 
 
-def _card(card: int) -> dict[str, Any]:
+def _suit_name(suit: int | None) -> str | None:
+    return None if suit is None else SUIT_NAMES[suit]
+
+
+def _card(card: int, pack: Pack) -> dict[str, Any]:
     """A card's rank and suit as they stand on it; a card without a suit has its name for a rank."""
-    name = card_symbol(card)
+    name = pack.symbol(card)
     suit = name[-1] if name[-1] in SUIT_SYMBOLS else ""
     rank = name.removesuffix(suit).replace("T", "10") if suit else name
     return {"rank": rank, "suit": suit, "red": suit in RED_SUITS and suit != ""}
 
 
-def _action(action: int) -> dict[str, Any]:
-    """An action in words, with the card where one is played."""
-    words = action_text(action)
-    verb, _, what = words.partition(" ")
-    return {"text": words, "card": parse_card(what) if verb == "play" else None}
+def _action(game: Game, action: int) -> dict[str, Any]:
+    """An action in words, with the card where one is played by name."""
+    text = game.action_text(action)
+    named = game.phase == PLAY and action < game.form.first_bid and short_text(text) in game.rules.deck.kinds.names
+    return {"text": text, "card": action if named else None}
 
 
-def _decision(chosen: int | None, options: Sequence[Option]) -> list[dict[str, Any]]:
-    return [{**option._asdict(), **_action(option.action), "chosen": option.action == chosen} for option in options]
+def _decision(game: Game, chosen: int | None, options: Sequence[Option]) -> list[dict[str, Any]]:
+    return [{**one._asdict(), **_action(game, one.action), "chosen": one.action == chosen} for one in options]

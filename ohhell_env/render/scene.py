@@ -6,27 +6,44 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ohhell_env.cards import SUITS, card_name
-from ohhell_env.game import Game, HandDealt
-from ohhell_env.state import HAND_OVER, MATCH_OVER, PLAY
+from ohhell_env.cards import JOKERS, SUIT_NAMES, SUITS, Pack
+from ohhell_env.game import Game
+from ohhell_env.state import BID, BLIND, HAND_OVER, MATCH_OVER, NAME_SUIT, NAME_TRUMP, PASS_OR_NIL, PLAY
 
-PHASES = {PLAY: "play", HAND_OVER: "hand over", MATCH_OVER: "match over"}  # all before the play is "bid"
+PHASES = {
+    BID: "bid",
+    PLAY: "play",
+    HAND_OVER: "hand over",
+    MATCH_OVER: "match over",
+    BLIND: "blind",
+    PASS_OR_NIL: "pass or nil",
+    NAME_TRUMP: "name trump",
+    NAME_SUIT: "name suit",
+}
+# What the seat to act does in each phase: "you bid", "player_1 bids".
+_DEEDS = {
+    "bid": ("bid", "bids"),
+    "blind": ("bid blind or pass", "bids blind or passes"),
+    "pass or nil": ("pass or go nil", "passes or goes nil"),
+    "name trump": ("name trump", "names trump"),
+    "name suit": ("name the joker's suit", "names the joker's suit"),
+}
 SUIT_ORDER = "SHCD"  # colours alternate; trumps stand before all
-RANK_ORDER = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "J", "Q", "K", "A")
 
 
 @dataclass(frozen=True)
 class Face:
-    """What is printed on a card: its index, and its suit 0..3; cards without a suit (jokers) have None."""
+    """What is printed on a card: its index, and its suit 0..3; jokers have None."""
 
     index: str
     suit: int | None
 
 
 def face_of(name: str) -> Face:
-    """The face of a card by its name: ``TD`` has the index 10 and the suit diamonds; ``JOKER`` is its own index."""
-    index, suit = name[:-1].replace("T", "10"), SUITS.find(name[-1])
-    return Face(index, suit) if suit >= 0 and index in RANK_ORDER else Face(name, None)
+    """The face of a card by its name in a `Pack`: ``TD`` has the index 10 and the suit diamonds, ``*1`` is joker 1."""
+    if name.startswith("*"):
+        return Face(f"JOKER {name[1:]}".rstrip(), None)
+    return Face(name[:-1].replace("T", "10"), SUITS.index(name[-1]))
 
 
 @dataclass(frozen=True)
@@ -42,19 +59,34 @@ class SeatScene:
     dealer: bool
     to_act: bool
     winner: bool  # of the match, alone or shared
+    positions: tuple[int, ...] = ()  # of cards that are played by position: their numbers from 1
+    pledge: str | None = None  # what it said before the bidding: "pass", "nil" or "blind"
+    first_bid: int | str | None = None  # its blind bid, "hidden" while sealed; or its bid of the round before
 
     @property
     def need(self) -> int | None:
         """Tricks still to take for the bid, negative when there are too many; None while the bid is not known."""
         return self.bid - self.taken if isinstance(self.bid, int) else None
 
+    @property
+    def bid_text(self) -> str:
+        """The bid and what was said before it: "", "3", "sealed", "passed", "0, nil", "3, blind 2", "before 3"."""
+        bid = "" if self.bid is None else "sealed" if self.bid == "hidden" else str(self.bid)
+        first = "?" if self.first_bid == "hidden" else self.first_bid
+        said = {"nil": "nil", "blind": f"blind {first}"}.get(self.pledge or "", "")
+        if bid:
+            return bid + (f", {said}" if said else "")
+        return said or ("passed" if self.pledge == "pass" else "" if first is None else f"before {first}")
+
 
 @dataclass(frozen=True)
 class TrickScene:
-    """Cards on the table, (seat, card) in the order played, and the seat that wins them as they lie."""
+    """Cards on the table, (seat, card) in the order played, and the seat that wins them as they lie, if one does."""
 
     plays: tuple[tuple[int, str], ...]
     winner: int | None
+    named: int | None = None  # the suit named for the joker that leads it
+    worth: int = 1  # how many tricks it counts for
 
 
 @dataclass(frozen=True)
@@ -62,7 +94,7 @@ class Scene:
     """A table as one viewer sees it; ``viewer`` None sees everything."""
 
     viewer: int | None
-    phase: str  # "bid", "play", "hand over", "match over"
+    phase: str  # one of `PHASES`
     hand_number: int
     num_hands: int
     hand_size: int
@@ -72,6 +104,12 @@ class Scene:
     trick: TrickScene  # its plays are empty before a lead
     last_trick: TrickScene | None  # the last finished one: of this hand, or before its first card of the hand before
     tricks_done: int  # finished tricks of this hand
+    bidding: bool = False  # whether bids are still to be made
+    trump_known: bool = True
+    shown: str | None = None  # the card that made trump and is in play
+    special: str = ""  # this hand's own rules, as "no trump"
+    deals: int = 1  # how many times this hand has been dealt
+    lowest: bool = False  # whether the lowest total wins
 
     @property
     def bid_total(self) -> int | None:
@@ -84,21 +122,40 @@ class Scene:
         """Seat to act; None between hands and after the match."""
         return next((number for number, seat in enumerate(self.seats) if seat.to_act), None)
 
+    @property
+    def size_text(self) -> str:
+        """Cards of the hand, and what is special about it: "8 cards", "8 cards no trump", "1 card, deal 2"."""
+        size = f"{self.hand_size} card{'s' * (self.hand_size != 1)}"
+        return size + (f" {self.special}" if self.special else "") + (f", deal {self.deals}" if self.deals > 1 else "")
+
+    @property
+    def trump_text(self) -> str:
+        """The trump suit in words."""
+        if not self.trump_known:
+            return "trump not yet known"
+        return "no trump" if self.trump is None else f"trump {SUIT_NAMES[self.trump]}"
+
     def status(self) -> str:
         """What the table waits for, in words."""
         if self.phase == "match over":
-            winners = [seat.name for seat in self.seats if seat.winner]
-            return f"{' and '.join(winners)} {_verb('win', winners)}{'' if len(winners) == 1 else ' together'}"
+            return self.result()
         if self.phase == "hand over" or self.actor is None:
             return f"hand {self.hand_number} is over"
         name = self.seats[self.actor].name
-        if self.phase == "bid":
-            return f"{name} {_verb('bid', [name])}"
-        return f"{name} {_verb('play' if self.trick.plays else 'lead', [name])}"
+        return f"{name} {deeds(self.phase, not self.trick.plays)[name != 'you']}"
+
+    def result(self) -> str:
+        """Who has won the match."""
+        winners = [seat.name for seat in self.seats if seat.winner]
+        if not winners:
+            return "the match is lost by all"
+        verb = "win" if len(winners) > 1 or winners[0] == "you" else "wins"
+        return f"{' and '.join(winners)} {verb}{'' if len(winners) == 1 else ' together'}"
 
 
-def _verb(verb: str, names: Sequence[str]) -> str:
-    return verb if len(names) > 1 or names[0] == "you" else verb + "s"
+def deeds(phase: str, leads: bool) -> tuple[str, str]:
+    """What a seat to act does, as one says of "you" and of others; ``leads``: whether no card lies in the trick."""
+    return _DEEDS.get(phase, ("lead", "leads") if leads else ("play", "plays"))
 
 
 def scene_of(game: Game, viewer: int | None = None, names: Sequence[str] | None = None) -> Scene:
@@ -117,13 +174,14 @@ def scene_of(game: Game, viewer: int | None = None, names: Sequence[str] | None 
     names = [f"player_{seat}" for seat in range(game.players)] if names is None else names
     if len(names) != game.players:
         raise ValueError(f"{len(names)} names for {game.players} seats")
-    hands, bids = _hands(game, viewer), game.visible_bids(viewer)
+    pack = game.rules.deck.kinds
+    bids, first_bids = game.visible_bids(viewer), game.visible_first_bids(viewer)
     past = game.past_hands
     points = game.points if game.phase in (HAND_OVER, MATCH_OVER) else past[-1].points if past else None
     seats = tuple(
         SeatScene(
             name=names[seat],
-            cards=hands[seat],
+            cards=_hand(game, viewer, seat),
             bid=bids[seat],
             taken=game.taken[seat],
             score=game.scores[seat],
@@ -131,6 +189,9 @@ def scene_of(game: Game, viewer: int | None = None, names: Sequence[str] | None 
             dealer=seat == game.dealer,
             to_act=seat == game.player,
             winner=game.win_shares[seat] > 0,
+            positions=_positions(game, viewer, seat),
+            pledge=game.pledges[seat],
+            first_bid=first_bids[seat],
         )
         for seat in range(game.players)
     )
@@ -138,47 +199,51 @@ def scene_of(game: Game, viewer: int | None = None, names: Sequence[str] | None 
     last = tricks or (past[-1].tricks if past and not game.trick else ())
     return Scene(
         viewer=viewer,
-        phase=PHASES.get(game.phase, "bid"),
+        phase=PHASES[game.phase],
         hand_number=game.hand_number,
         num_hands=game.num_hands,
         hand_size=game.hand_size,
-        trump=game.trump,
-        turned=None if game.turned is None else card_name(game.turned),
+        trump=game.trump if game.trump_known else None,
+        turned=None if game.turned is None else pack.names[game.turned],
         seats=seats,
-        trick=TrickScene(_named(game.trick), game.winning),
-        last_trick=TrickScene(_named(last[-1].plays), last[-1].winner) if last else None,
+        trick=TrickScene(_named(game.trick, pack), game.winning, game.named_suit, game.worth),
+        last_trick=TrickScene(_named(last[-1].plays, pack), last[-1].winner, last[-1].named) if last else None,
         tricks_done=len(tricks),
+        bidding=game.phase in (BID, BLIND, PASS_OR_NIL) or (game.phase == NAME_TRUMP and None in game.bids),
+        trump_known=game.trump_known,
+        shown=None if game.shown is None else pack.names[game.shown],
+        special=game.special,
+        deals=game.deals,
+        lowest=game.rules.lowest,
     )
 
 
-def _named(plays: Iterable[tuple[int, int]]) -> tuple[tuple[int, str], ...]:
-    return tuple((seat, card_name(card)) for seat, card in plays)
+def _named(plays: Iterable[tuple[int, int]], pack: Pack) -> tuple[tuple[int, str], ...]:
+    return tuple((seat, pack.names[card]) for seat, card in plays)
 
 
-def _hands(game: Game, viewer: int | None) -> tuple[tuple[str | None, ...], ...]:
-    """The hands in the order in which they are held, None for cards that the viewer does not see."""
-    # The first event says whose cards the viewer was shown; those of a seat of which it says nothing lie face down.
-    dealt = next(event for event in game._hand_events(viewer) if isinstance(event, HandDealt))
-    return tuple(
-        sorted_names(map(card_name, cards), game.trump) if shown is not None else (None,) * len(cards)
-        for cards, shown in zip(game.hands, dealt.cards)
-    )
+def _hand(game: Game, viewer: int | None, seat: int) -> tuple[str | None, ...]:
+    """A hand in the order in which it is held, None for cards that the viewer does not see."""
+    cards, pack = game.hands[seat], game.rules.deck.kinds
+    if not game.sees_cards(viewer, seat):
+        return (None,) * len(cards)
+    return tuple(pack.names[card] for card in sorted_cards(cards, pack, game.trump if game.trump_known else None))
 
 
-def sorted_names(names: Iterable[str], trump: int | None = None) -> tuple[str, ...]:
-    """Cards as people hold them: cards without a suit, trumps, then the other suits, in each the highest first."""
-    suits = [SUITS.index(letter) for letter in SUIT_ORDER]
-
-    def key(name: str) -> tuple[int, int, str]:
-        face = face_of(name)
-        if face.suit is None:
-            return -2, 0, name
-        return -1 if face.suit == trump else suits.index(face.suit), -RANK_ORDER.index(face.index), name
-
-    return tuple(sorted(names, key=key))
+def _positions(game: Game, viewer: int | None, seat: int) -> tuple[int, ...]:
+    """The positions of a hand that lies face down and is played by them."""
+    if game.rules.own_cards != "hidden" or game.sees_cards(viewer, seat):
+        return ()
+    return tuple(slot + 1 for slot, _ in game.slots(seat))
 
 
-def by_suit(names: Iterable[str], trump: int | None = None) -> list[tuple[int | None, tuple[str, ...]]]:
+def sorted_cards(cards: Iterable[int], pack: Pack, trump: int | None = None) -> list[int]:
+    """Cards as people hold them: jokers, trumps, then the other suits, in each the highest first."""
+    suits = [JOKERS, trump, *(SUITS.index(letter) for letter in SUIT_ORDER)]
+    return sorted(cards, key=lambda card: (suits.index(pack.suit(card)), -pack.strength(card, trump is not None)))
+
+
+def by_suit(names: Iterable[str]) -> list[tuple[int | None, tuple[str, ...]]]:
     """Sorted cards, suit by suit: (suit, its cards)."""
-    groups = groupby(sorted_names(names, trump), key=lambda name: face_of(name).suit)
+    groups = groupby(names, key=lambda name: face_of(name).suit)
     return [(suit, tuple(cards)) for suit, cards in groups]

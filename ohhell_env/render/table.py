@@ -178,8 +178,12 @@ class TablePainter:
         return [(spot.middle[0] + x, top + y, spot.card) for x, y in places]
 
     def _hand(self, seat: SeatScene, spot: Spot) -> None:
-        for name, (x, y, width) in zip(seat.cards, self.hand_box(seat, spot), strict=True):
+        boxes = self.hand_box(seat, spot)
+        for name, (x, y, width) in zip(seat.cards, boxes, strict=True):
             self._card(name, width, (x, y))
+        for position, (x, y, _) in zip(seat.positions, boxes):
+            self._box((22, 22), 11, (x + 6, y + 7), PLATE, GOLD)
+            self._write(str(position), 13, CREAM, (x + 17, y + 18.5), 0.5)
 
     def _plate(self, scene: Scene, seat: SeatScene, spot: Spot) -> None:
         """Name, dealer button, contract, and what is still needed."""
@@ -195,9 +199,10 @@ class TablePainter:
         right = left + width - 13
         name_colour = GOLD if seat.to_act or seat.winner else CREAM
         self._write(seat.name, 16, name_colour, (text, top + 15), room=right - text)
-        self._write(_contract(scene, seat), 14, MUTED, (left + 13, top + 33))
         outcome, colour = _outcome(scene, seat)
-        self._write(outcome, 14, colour, (right, top + 33), 1.0)
+        taken = self._write(outcome, 14, colour, (right, top + 33), 1.0)
+        room = right - left - 19 - taken
+        self._write(_contract(scene, seat), 14, MUTED, (left + 13, top + 33), room=room)
 
     # --- The middle --------------------------------------------------------------------------------------------------
 
@@ -223,35 +228,43 @@ class TablePainter:
         middle = (CENTRE[0], CENTRE[1] - 18)
         if scene.phase == "match over":
             self._write(scene.status(), 19, GOLD, middle, 0.5, room=220)
-        elif finished and trick.winner is not None:
-            name = scene.seats[trick.winner].name
+        elif finished:
+            name = "nobody" if trick.winner is None else scene.seats[trick.winner].name
             self._write(f"{name} {'take' if name == 'you' else 'takes'} the trick", 16, GOLD, middle, 0.5, room=220)
-        elif not trick.plays:
+        elif not trick.plays or scene.phase == "name suit":
             self._write(scene.status(), 17, CREAM, middle, 0.5, room=220)
+        elif trick.named is not None:
+            self._write(f"{SUIT_NAMES[trick.named]} named", 16, CREAM, middle, 0.5, room=220)
+        if scene.trick.worth > 1 and scene.phase == "play":
+            below = (middle[0], middle[1] + 20)
+            self._write(f"this trick counts for {scene.trick.worth}", 14, GOLD, below, 0.5, room=220)
 
     # --- The side panel ----------------------------------------------------------------------------------------------
 
     def _side(self, scene: Scene) -> None:
         left, right = FELT + 24.0, WIDTH - 24.0
         self._write(f"Hand {scene.hand_number} of {scene.num_hands}", 25, CREAM, (left, 42))
-        tricks = f"{scene.hand_size} card{'s' * (scene.hand_size != 1)} each"
-        if scene.bid_total is not None:
-            tricks += f", {scene.bid_total} bid"
-        self._write(tricks, 15, MUTED, (left, 70))
+        bid = "" if scene.bid_total is None else f", {scene.bid_total} bid"
+        self._write(scene.size_text + bid, 15, MUTED, (left, 70), room=right - left)
         self._trump(scene, (left, 98))
         y = self._scores(scene, left, right, 240.0)
         if scene.last_trick is not None:
             self._last_trick(scene, scene.last_trick, left, right, y + 30)
 
     def _trump(self, scene: Scene, at: Point) -> None:
-        """The card turned up, and the trump suit in words."""
-        if scene.turned is not None:
-            self._card(scene.turned, 72, at)
-        else:
-            self._box((72, 72 * RATIO), 7, at, None, LINE)
+        """The card that makes trump, and the trump suit in words."""
+        card = scene.turned or scene.shown
         x, y = at[0] + 90, at[1] + 72 * RATIO / 2
+        if card is None:
+            self._box((72, 72 * RATIO), 7, at, None, LINE)
+        else:
+            self._card(card, 72, at)
+            if scene.shown is not None:
+                self._write("in play", 13, MUTED, (x, at[1] + 94))
         if scene.trump is None:
-            self._write("no trump", 19, CREAM, (x, y))
+            first, _, rest = scene.trump_text.partition(" not ")
+            self._write(first, 19, CREAM, (x, y - 11 * bool(rest)))
+            self._write(f"not {rest}" if rest else "", 15, MUTED, (x, y + 11))
             return
         self._write("trump", 14, MUTED, (x, y - 26))
         self._write(SUIT_NAMES[scene.trump], 20, CREAM, (x, y - 4))
@@ -263,7 +276,7 @@ class TablePainter:
         self._write("Scores", 14, MUTED, (left, y))
         self._write("last hand", 14, MUTED, (right - 62, y), 1.0)
         self._write("total", 14, MUTED, (right, y), 1.0)
-        best = max(seat.score for seat in scene.seats)
+        best = (min if scene.lowest else max)(seat.score for seat in scene.seats)
         y += 20
         for seat in scene.seats:
             self._rule(left, right, y - 7)
@@ -288,27 +301,27 @@ class TablePainter:
             if seat == trick.winner:
                 self._box((SMALL_CARD + 6, SMALL_CARD * RATIO + 6), 6, (x - 3, top - 3), GOLD)
             self._card(name, SMALL_CARD, (x, top))
-        if trick.winner is not None:
-            name = scene.seats[trick.winner].name
-            self._write(f"taken by {name}", 14, CREAM, (left, y + 100), room=right - left)
+        name = "nobody" if trick.winner is None else scene.seats[trick.winner].name
+        self._write(f"taken by {name}", 14, CREAM, (left, y + 100), room=right - left)
 
 
 def _contract(scene: Scene, seat: SeatScene) -> str:
-    if seat.bid is None:
-        return "to bid" if scene.phase == "bid" else "no bid"
+    if seat.bid is None and not scene.bidding:
+        return f"taken {seat.taken}"  # a hand without bids
     if seat.bid == "hidden":
-        return "bid is sealed"
-    if scene.phase == "bid":
-        return f"bid {seat.bid}"
-    return f"bid {seat.bid}, taken {seat.taken}"
+        return f"bid is {seat.bid_text}"
+    if seat.bid is None:
+        return seat.bid_text or "to bid"
+    return f"bid {seat.bid_text}" + ("" if scene.bidding else f", taken {seat.taken}")
 
 
 def _outcome(scene: Scene, seat: SeatScene) -> tuple[str, Colour]:
     """What a seat still needs, or what the hand has brought it."""
     if scene.phase in ("hand over", "match over"):
         points = seat.points or 0.0
-        return f"{points:+g}", GREEN if seat.need == 0 else ROSE
-    if seat.need is None or scene.phase == "bid":
+        made = seat.need == 0 if seat.need is not None else points > 0
+        return f"{points:+g}", GREEN if made else ROSE
+    if seat.need is None or scene.bidding:
         return "", CREAM
     if seat.need < 0:
         return f"{-seat.need} over", ROSE

@@ -54,16 +54,18 @@
   function drawHeadline(position, hand) {
     byId("hand").replaceChildren(
       make("b", "", `Hand ${hand.number} of ${hand.of}`), ` · ${hand.size} card${hand.size === 1 ? "" : "s"}`,
+      hand.special ? ` · ${hand.special}` : "", hand.deals > 1 ? ` · deal ${hand.deals}` : "",
       position.bid_sum === null ? "" : ` · ${position.bid_sum} bid`,
     );
-    const trump = position.trump === null ? "no trump" : `trump ${position.trump.suit}`;
-    byId("trump").replaceChildren(trump, ...(hand.turned === null ? [] : [" turned up ", card(hand.turned, "small")]));
+    const made = position.turned === null ? position.shown : position.turned;
+    const how = position.turned === null ? " shown " : " turned up ";
+    byId("trump").replaceChildren(position.trump.text, ...(made === null ? [] : [how, card(made, "small")]));
     const move = position.move;
     const status = byId("status");
     if (move === null) status.replaceChildren("Dealt. ");
     else {
-      const hidden = move.card === null && sealed(data.sights[position.sight], move.seat);
-      const what = hidden ? "bids, sealed" : move.card === null ? move.text.replace(/^bid /, "bids ") : "plays ";
+      const veiled = viewer !== null && viewer !== move.seat;
+      const what = move.card !== null ? "plays " : veiled ? move.veiled : move.told;
       status.replaceChildren(seatName(move.seat), ` ${what}`, move.card === null ? "" : card(move.card, "small"), ". ");
     }
     status.append(make("span", "next", position.status + "."));
@@ -79,14 +81,17 @@
     const last = position.tricks ? hand.tricks[position.tricks - 1] : null;
     const parts = [];
     const box = (title, body, classes) => make("div", classes, make("h3", "", title), body);
+    const named = (suit) => (suit === null ? "" : `, ${suit} named`);
     if (position.trick.length || last === null) {
       const empty = make("p", "empty", position.player === null ? "" : "no card yet");
-      const title = `Trick ${position.tricks + 1} of ${hand.size}`;
+      const worth = position.worth > 1 ? `, counts for ${position.worth}` : "";
+      const title = `Trick ${position.tricks + 1} of ${hand.size}${named(position.named)}${worth}`;
       parts.push(box(title, position.trick.length ? plays(position.trick, null, "large") : empty, "now"));
     }
     if (last !== null) {
       const size = position.trick.length ? "" : "large";
-      const title = `${position.trick.length ? "Last trick" : `Trick ${position.tricks} of ${hand.size}`}: ${data.names[last.winner]} takes it`;
+      const taker = last.winner === null ? "nobody" : data.names[last.winner];
+      const title = `${position.trick.length ? "Last trick" : `Trick ${position.tricks} of ${hand.size}`}: ${taker} takes it${named(last.named)}`;
       parts.push(box(title, plays(last.plays, last.winner, size), position.trick.length ? "last" : "now"));
     }
     byId("trick").replaceChildren(...parts);
@@ -98,7 +103,7 @@
     let suit = null;
     const cards = hand.dealt[seat].map((id, k) => {
       const held = position.held[seat][k] === "1";
-      if (!shown) return held ? make("span", "card back") : null;
+      if (!shown) return held ? make("span", "card back", hand.positions ? make("b", "", String(k + 1)) : "") : null;
       const gap = suit !== null && data.cards[id].suit !== suit ? "gap" : "";
       suit = data.cards[id].suit;
       return card(id, `${gap} ${held ? "" : "gone"}`);
@@ -106,6 +111,14 @@
     const box = make("div", hand.size > 14 ? "cards many" : "cards", ...cards);
     box.style.setProperty("--held", Math.max(1, hand.size));
     return box;
+  }
+
+  // What a seat said before its bid, or bid in the round before.
+  function said(position, sight, seat) {
+    const first = position.first_bids[seat], pledge = position.pledges[seat];
+    if (pledge === "blind") return `blind ${viewer !== null && sight.blind[viewer].includes(seat) ? "?" : first}`;
+    if (pledge !== null) return pledge === "pass" ? "passed" : pledge;
+    return first === null ? "" : `before ${first}`;
   }
 
   function drawSeats(position, hand) {
@@ -124,7 +137,8 @@
       const state = hidden || need === null ? "" : need === 0 ? "made" : need < 0 ? "over" : "";
       const points = figure("points", number(position.scores[seat]));
       if (over) points.append(make("small", "", ` ${hand.points[seat] < 0 ? "" : "+"}${number(hand.points[seat])}`));
-      const who = make("span", "who", seatName(seat), seat === hand.dealer ? make("abbr", "dealer", "D") : null);
+      const who = make("span", "who", seatName(seat), make("small", "said", said(position, sight, seat)),
+        seat === hand.dealer ? make("abbr", "dealer", "D") : null);
       const row = make("div", `row ${seat === position.player ? "acts" : ""}`, who,
         figure("bid", hidden ? "?" : bid === null ? "–" : String(bid)),
         figure("taken", String(position.taken[seat])),
@@ -287,11 +301,11 @@
       const cells = data.names.map((_, seat) => {
         const bid = hand.bids[seat];
         const points = hand.points === null ? "" : number(hand.points[seat]);
-        const classes = hand.points === null ? "" : hand.made[seat] ? "made" : "missed";
+        const classes = hand.points === null || hand.made[seat] === null ? "" : hand.made[seat] ? "made" : "missed";
         return make("td", classes, make("span", "", `${bid === null ? "–" : bid} / ${hand.taken[seat]}`), make("b", "", points), seat === hand.dealer ? make("abbr", "dealer", "D") : null);
       });
-      const row = make("tr", "", make("th", "", String(hand.number)), make("td", "", String(hand.size)),
-        make("td", "", hand.trump === null ? "–" : make("i", hand.trump.red ? "red" : "", hand.trump.suit)), ...cells);
+      const row = make("tr", "", make("th", "", String(hand.number)), make("td", "", `${hand.size} ${hand.special}`),
+        make("td", "", make("i", hand.trump.red ? "red" : "", hand.trump.suit)), ...cells);
       row.dataset.hand = k;
       row.onclick = () => go(hand.start);
       return row;
