@@ -3,16 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.cards import Deck, card_name, parse_card
+from ohhell_env.presets import PRESETS
 from ohhell_env.rules import Rules
 from ohhell_env.simulator import Simulator
 
 PLAYERS = (3, 4, 5, 6, 7)
 SHORT_DECK = Deck.of([f"{rank}{suit}" for suit in "CDHS" for rank in "9TJQKA"])
+
+
+def shortened(rules: Rules) -> Rules:
+    """A table with a few small hands of the kinds that it has."""
+    if rules.ramp == "drawn":
+        return replace(rules, cap=2)
+    special = {kind.special for kind in rules.hand_kinds}
+    return replace(rules, ramp=(3, 1, "4 no trump") if 1 in special else (3, 1), cap=0)
+
+
+# Every preset, with a few small hands, and every other kind of table that has something of its own to show.
+EVERY_TABLE: dict[str, Rules] = {
+    **{name: shortened(rules) for name, rules in PRESETS.items()},
+    **{f"{name}, two": shortened(replace(PRESETS[name], players=2)) for name in ("nomination_whist", "penguin_whist")},
+    "mormon_bridge, ten": shortened(replace(PRESETS["mormon_bridge"], players=10)),
+    "pass or nil": Rules(players=3, nil_round=True, ramp=(5, 2), bids="open"),
+    "blind bids": Rules(blind_bids=True, ramp=(3, 1)),
+    "blind, golden and miser hands": Rules(ramp=("3 blind", "2 golden", "2 miser")),
+    "knocking": Rules(players=2, bids="together", hook=False, knocking=True, ramp=(2, 1)),
+    "hands shown": Rules(hands_shown=True, ramp=(5,)),
+    "jokers led": Rules(players=8, deck="five hundred", trump="none", ramp=(7, 1)),
+    "jokers cut": Rules(players=6, deck="oh sh", trump="cut", ramp=(4,) * 4),
+    "26 cards": Rules(players=2, ramp=(26,)),
+    "two packs, exception": Rules(players=2, deck="two packs", duplicates="exception", ramp=(12,), trump="none"),
+    "last card": Rules(players=4, ramp=(13,), full_deal="last"),
+    "lowest wins": Rules(scoring="negative", ramp=(2, 1)),
+}
 
 
 def variety(players: int) -> list[Rules]:

@@ -6,7 +6,6 @@ import copy
 import pickle
 import subprocess
 import sys
-from functools import cache
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -16,20 +15,18 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.wrappers import RenderCollection
+from pictures import DECK, EXTRA, read_card, read_hands
 from tables import PLAYERS
 
 from ohhell_env import Rules, ohhell_v0
 from ohhell_env.aec import OhHellEnv
 from ohhell_env.bots import make_bot
-from ohhell_env.cards import FIVE_HUNDRED, STANDARD_DECK, card_name, parse_cards
+from ohhell_env.cards import FIVE_HUNDRED, card_name, parse_cards
 from ohhell_env.render.faces import RATIO, card_picture
 from ohhell_env.render.paint import GOLD, INK, PAPER, RED, pygame
 from ohhell_env.render.scene import Scene, SeatScene, TrickScene, face_of, scene_of, sorted_cards
 from ohhell_env.render.table import FELT, PLATE_SIZE, TablePainter, hand_places, spots
 from ohhell_env.render.window import TableWindow
-
-DECK = [card_name(card) for card in STANDARD_DECK.cards]
-EXTRA = ["11C", "12D", "13H", "SC", "*", "*1", "*L"]
 
 
 def at_play(players: int, tricks: int = 0, cards: int = 2, **options: Any) -> OhHellEnv:
@@ -42,37 +39,6 @@ def at_play(players: int, tricks: int = 0, cards: int = 2, **options: Any) -> Oh
     for _ in range(tricks * players + cards):
         env.step(bot.action(env))
     return env
-
-
-@cache
-def corner(name: str | None, width: int) -> np.ndarray:
-    """The pixels of a card's upper left corner, which overlapping cards leave visible."""
-    card = pygame.Surface((width, round(width * RATIO)))
-    card.fill(PAPER)
-    card.blit(card_picture(name, width), (0, 0), special_flags=pygame.BLEND_PREMULTIPLIED)
-    return cut(pygame.surfarray.array3d(card).swapaxes(0, 1), 0, 0)
-
-
-def cut(pixels: np.ndarray, x: float, y: float) -> np.ndarray:
-    left, top = round(x), round(y)
-    return pixels[top + 4 : top + 30, left + 4 : left + 13].astype(int)
-
-
-def read_card(frame: np.ndarray, place: tuple[float, float, float]) -> str | None:
-    """The one card, or back, whose corner is at a place of a picture."""
-    x, y, width = place
-    seen = cut(frame, x, y)
-    names = [*DECK, *EXTRA, None]
-    matches = [name for name in names if np.abs(seen - corner(name, round(width))).max() <= 2]
-    assert len(matches) == 1, f"{matches} at {place}"
-    return matches[0]
-
-
-def read_hands(painter: TablePainter, frame: np.ndarray, scene: Scene) -> dict[int, tuple[str | None, ...]]:
-    return {
-        seat: tuple(read_card(frame, place) for place in painter.hand_box(scene.seats[seat], spot))
-        for seat, spot in painter.places(scene)
-    }
 
 
 # --- The right card at the right seat ----------------------------------------------------------------------------

@@ -13,19 +13,21 @@ import numpy as np
 import pytest
 from aec_play import SHORT, legal, over, play, record_of, started
 from browser import CHROMIUM, Browser
+from tables import EVERY_TABLE
 
 from ohhell_env import Rules, view
 from ohhell_env.bots.policy import load_policy
-from ohhell_env.cards import STANDARD, card_symbol, parse_cards
-from ohhell_env.game import Game, action_text
+from ohhell_env.cards import STANDARD, SUIT_NAMES, card_symbol, parse_cards
+from ohhell_env.game import BidMade, Game, Said, action_text
 from ohhell_env.notation import save_record
 from ohhell_env.render.replay_html import replay_data, replay_page
 from ohhell_env.render.scene import sorted_cards
 from ohhell_env.replay import Replay, load_replay
 from ohhell_env.review import Review, load_review, review, review_path, save_review
-from ohhell_env.state import BID
+from ohhell_env.state import BID, PLAY
 
 SMALL = Rules(ramp=(4, 1, 3))
+TABLES = {**SHORT, **EVERY_TABLE}
 NASTY = [
     "</script><script>document.title='run'</script>",
     "<img src=x onerror=document.title='run'>",
@@ -80,9 +82,9 @@ def test_a_record_without_a_hand_is_refused(tmp_path: Path) -> None:
 # --- The page's data -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize("name", TABLES)
 def test_every_figure_in_the_page_is_the_records(name: str, tmp_path: Path) -> None:
-    replay = load_replay(recorded(tmp_path, SHORT[name]))
+    replay = load_replay(recorded(tmp_path, TABLES[name]))
     data = data_of(replay_page(replay, "match"))
     assert len(data["positions"]) == len(replay)
     for k, position in enumerate(data["positions"]):
@@ -95,15 +97,45 @@ def test_every_figure_in_the_page_is_the_records(name: str, tmp_path: Path) -> N
             flags = zip(hand["dealt"][seat], position["held"][seat], strict=True)
             assert sorted(card for card, flag in flags if flag == "1") == sorted(game.hands[seat])
         assert [tuple(one) for one in position["trick"]] == list(game.trick)
+        assert [suit_of(one["named"]) for one in hand["tricks"][: position["tricks"]]] == [t.named for t in game.tricks]
         tricks = [(tuple(map(tuple, one["plays"])), one["winner"]) for one in hand["tricks"][: position["tricks"]]]
         assert tricks == [trick[:2] for trick in game.tricks]
+        for field in ("turned", "shown", "worth"):
+            assert position[field] == getattr(game, field)
+        assert suit_of(position["named"]) == game.named_suit
+        assert (hand["special"], hand["deals"]) == (game.special, game.deals)
+        assert ("known" in position["trump"]["text"]) == (not game.trump_known)
+        assert position["pledges"] == list(game.pledges)
+        sight, seats = data["sights"][position["sight"]], range(game.players)
+        for viewer in seats:
+            assert sight["hands"][viewer] == [seat for seat in seats if game.sees_cards(viewer, seat)]
+            for key, bids in (("sealed", game.visible_bids(viewer)), ("blind", game.visible_first_bids(viewer))):
+                assert sight[key][viewer] == [seat for seat in seats if bids[seat] == "hidden"]
         if position["move"]:
-            assert position["move"]["text"] == action_text(replay.actions[k])
-            assert position["move"]["seat"] == replay.game(k - 1).player
+            check_move(position["move"], replay.game(k - 1), replay.actions[k] or 0, game)
     for hand, past in zip(data["hands"], replay.end.past_hands, strict=True):
         assert hand["points"] == list(past.points) and hand["totals"] == list(past.scores)
-    winner = max(range(replay.rules.players), key=replay.end.win_shares.__getitem__)
-    assert f"player_{winner}" in data["positions"][-1]["status"] and "match" in data["positions"][-1]["status"]
+    winners = [f"player_{seat}" for seat, share in enumerate(replay.end.win_shares) if share]
+    said = data["positions"][-1]["status"]
+    assert " and ".join(winners) in said and "match" in said and (winners or "lost by all" in said)
+
+
+def suit_of(name: str | None) -> int | None:
+    return None if name is None else SUIT_NAMES.index(name)
+
+
+def check_move(move: dict[str, Any], before: Game, action: int, after: Game) -> None:
+    """A move is told as it was made, and a bid that stays sealed without its number."""
+    assert (move["seat"], move["text"]) == (before.player, before.action_text(action))
+    if before.phase == PLAY:
+        assert move["card"] == [card for trick in (*after.tricks, (after.trick,)) for _, card in trick[0]][-1]
+        return
+    other = after.events((before.player + 1) % before.players)
+    bids = [event.bid for event in other if isinstance(event, (BidMade, Said)) and event.seat == before.player]
+    number = move["text"].rpartition(" ")[2]
+    assert move["card"] is None and (move["veiled"] == move["told"] or move["veiled"].endswith("sealed"))
+    if number.isdecimal() and after.bids.count(None) not in (0, before.players):
+        assert (number in move["veiled"]) == (bids[-1] is not None)
 
 
 def test_a_seats_view_has_its_own_cards_and_no_sealed_bid(tmp_path: Path) -> None:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ohhell_env import ohhell_v0
 from ohhell_env.adapters import missing_extra
+from ohhell_env.cards import SUIT_NAMES
 from ohhell_env.game import (
     BidMade,
     BidsShown,
     CardPlayed,
-    Game,
+    CardShown,
+    CardsSeen,
     HandDealt,
     HandScored,
+    Said,
+    SuitNamed,
     TrickTaken,
+    TrumpMade,
     illegal_action_text,
+    news,
 )
 from ohhell_env.rules import Rules
+from ohhell_env.state import NAME_SUIT, NAME_TRUMP, PLAY, WIDE_FIRST_SLOT
 
 try:
     import textarena as ta
@@ -30,79 +37,112 @@ except ImportError as error:
 ENV_ID = "OhHell-v0"
 
 _HOW = (
-    "Answer with one action in square brackets, as in [bid 2] or [play TD]. A card is its rank (2-9, T, J, Q, K, A) "
-    "and its suit (C, D, H, S): TD is the ten of diamonds. You may think aloud before it; nobody else reads that."
+    "Answer with one action in square brackets, as in [bid 2] or [play TD]. {}You may think aloud before it; nobody "
+    "else reads that."
+)
+_CARDS = "A card is its rank (2-9, T, J, Q, K, A) and its suit (C, D, H, S): TD is the ten of diamonds. "
+_MORE_CARDS = (
+    "A card is its rank, as this table's rules list them, and its suit (C, D, H, S), or * with a letter for a joker: "
+    "TD is the ten of diamonds. "
 )
 _NUMBERS = [
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
     *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 ]
-_RANKS = dict(zip("23456789TJQKA", (*_NUMBERS[2:11], "jack", "queen", "king", "ace"), strict=True))
+_RANKS = {
+    **dict(zip("23456789TJQKA", (*_NUMBERS[2:11], "jack", "queen", "king", "ace"), strict=True)),
+    **{str(number): _NUMBERS[number] for number in (11, 12, 13)},
+    "S": "super two",
+}
 _SUITS = {"C": ("club", "♣"), "D": ("diamond", "♦"), "H": ("heart", "♥"), "S": ("spade", "♠")}
 
-_RANK_WORD = "|".join(_RANKS.values())
+_RANK_WORD = "|".join(sorted(_RANKS.values(), key=len, reverse=True))
+_RANK = "1[0-3]|[2-9TJQKAS]"
 _SUIT_WORD = "|".join(word for word, _ in _SUITS.values())
-_CARD_WORDS = re.compile(rf"\b({_RANK_WORD}|10|[2-9tjqka])\s*(?:of\s+)?({_SUIT_WORD})s?\b", re.IGNORECASE)
-_CARD_SYMBOL = re.compile(r"\b(10|[2-9TJQKA])\s?([♣♦♥♠])", re.IGNORECASE)
-_CARD_SHORT = re.compile(r"\b(10|[2-9tjqka])([cdhs])\b", re.IGNORECASE)
-_CARD_SHORT_IN_PROSE = re.compile(r"\b(10|[2-9TJQKA])([CDHS])\b")  # "as" and "ad" are words, too
+_CARD_WORDS = re.compile(rf"\b({_RANK_WORD}|{_RANK})\s*(?:of\s+)?({_SUIT_WORD})s?\b", re.IGNORECASE)
+_CARD_SYMBOL = re.compile(rf"\b({_RANK})\s?([♣♦♥♠])", re.IGNORECASE)
+_CARD_SHORT = re.compile(rf"\b({_RANK})([cdhs])\b", re.IGNORECASE)
+_CARD_SHORT_IN_PROSE = re.compile(rf"\b({_RANK})([CDHS])\b")  # "as" and "ad" are words, too
+_JOKER = re.compile(r"(?:[*★]|\bjoker ?)([s12l]?)(?!\w)", re.IGNORECASE)
 _NUMBER = re.compile(rf"\b(\d+|{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
+_SPOKEN = re.compile(r"\b(pass|nil)\b", re.IGNORECASE)
+_SUIT = re.compile(rf"\b(no trump|(?:{_SUIT_WORD})(?=s?\b))", re.IGNORECASE)
+
+# How the words of an action begin and end, by what a player has to do.
+BID, CARD, POSITION, SUIT = "bid", "play", "play card", "name"
 
 
 def rules_prompt(rules: Rules) -> str:
     """The rules of a table in words."""
+    order = (
+        "In each suit the ace is the highest card and the deuce the lowest." if rules.deck.pack == "standard" else ""
+    )
     return (
         "Oh Hell! is a trick-taking game in which you must take exactly the tricks you bid. In each hand everybody "
-        "bids, then the cards are played in tricks, one card from each player, clockwise. In each suit the ace is the "
-        f"highest card and the deuce the lowest.\n\nThis table: {rules.describe()}"
+        f"bids, then the cards are played in tricks, one card from each player, clockwise. {order}".rstrip()
+        + f"\n\nThis table: {rules.describe()}"
     )
 
 
-def parse_action(text: str, meanings: Sequence[str], bidding: bool) -> int:
+def parse_action(text: str, meanings: Sequence[str], verb: str, words: Mapping[str, int] | None = None) -> int:
     """The action that a player's message means, forgivingly.
 
     What stands in square brackets counts, or else the whole message. It may be an action as the table writes it, a bid
-    as a number or a word, a card as ``TD``, ``10d``, ``T♦`` or "ten of diamonds". What follows "bid" or "play" goes
-    before other numbers and cards.
+    as a number or a word, a card as ``TD``, ``10d``, ``T♦`` or "ten of diamonds", a suit's name. What follows "bid",
+    "play" or "name" goes before other numbers, cards and suits.
 
     Args:
         text: the message.
         meanings: each action in words, ``env.get_action_meanings()``.
-        bidding: whether a number is a bid.
+        verb: what the player has to do: `BID`, `CARD`, `POSITION` (of a card that is not seen) or `SUIT`.
+        words: other words for some actions, as `Game.legal_words` has them.
 
     Raises:
         ValueError: if no action, or more than one, can be meant; the message says what to write.
     """
     actions = {meaning.lower(): action for action, meaning in enumerate(meanings)}
+    known = {**actions, **(words or {})}
     brackets = re.findall(r"\[([^\[\]]+)\]", text)
     for said in reversed(brackets or [text]):
-        words = " ".join(said.lower().strip(" .!").split())
-        if words in actions:
-            return actions[words]
+        exact = " ".join(said.lower().strip(" .!").split())
+        if exact in known:
+            return known[exact]
     said = brackets[-1] if brackets else text
-    found = _bids(said) if bidding else _cards(said, in_prose=not brackets and len(said.split()) > 2)
-    verb = "bid" if bidding else "play"
+    if verb in (BID, POSITION):
+        found = _numbers(said, verb == BID)
+    else:
+        found = _suits(said) if verb == SUIT else _cards(said, in_prose=not brackets and len(said.split()) > 2)
     named = list(dict.fromkeys(name for _, name in found))
-    after = [name for start, name in found if re.search(rf"\b{verb}\b\W*(?:the\s+)?$", said[:start].lower())]
+    cue = rf"\b(?:{verb}|blind|position|card)\b\W*(?:the\s+|card\s+)?$"
+    after = [name for start, name in found if re.search(cue, said[:start].lower())]
     if after or len(named) == 1:
-        name = after[-1] if after else named[0]
-        if f"{verb} {name.lower()}" in actions:
-            return actions[f"{verb} {name.lower()}"]
-    example = "[bid 2]" if bidding else "[play TD]"
+        name = (after or named)[-1].lower()
+        meant = {"pass": "pass", "nil": "bid 0"}.get(name, f"{verb} {name}{' of the hand' * (verb == POSITION)}")
+        if meant in actions:
+            return actions[meant]
+    example = {BID: "[bid 2]", CARD: "[play TD]", POSITION: "[play card 2 of the hand]", SUIT: "[name hearts]"}[verb]
     what = "no action" if not named else f"more than one action ({', '.join(named)})" if len(named) > 1 else named[0]
     raise ValueError(f"{what} could be read from your message; write one action in brackets, as in {example}.")
 
 
-def _bids(text: str) -> list[tuple[int, str]]:
-    words = ((match.start(), match[1].lower()) for match in _NUMBER.finditer(text))
-    return [(start, str(_NUMBERS.index(word) if word in _NUMBERS else int(word))) for start, word in words]
+def _numbers(text: str, bidding: bool) -> list[tuple[int, str]]:
+    """Where numbers are named, and the numbers; "pass" and "nil" too where bids are asked for."""
+    numbers = ((match.start(), match[1].lower()) for match in _NUMBER.finditer(text))
+    found = [(start, str(_NUMBERS.index(word) if word in _NUMBERS else int(word))) for start, word in numbers]
+    spoken = [(match.start(), match[1].lower()) for match in _SPOKEN.finditer(text)] if bidding else []
+    return sorted(found + spoken)
+
+
+def _suits(text: str) -> list[tuple[int, str]]:
+    found = ((match.start(), match[1].lower()) for match in _SUIT.finditer(text))
+    return [(start, word if word == "no trump" else word + "s") for start, word in found]
 
 
 def _cards(text: str, in_prose: bool) -> list[tuple[int, str]]:
     """Where cards are named, and their names."""
     ranks = {word: rank for rank, word in _RANKS.items()} | {"10": "T"}
     suits = {word: suit for suit, words in _SUITS.items() for word in words}
-    found = {}
+    found = {match.start(): "*" + match[1].upper() for match in _JOKER.finditer(text)}
     for pattern in (_CARD_WORDS, _CARD_SYMBOL, _CARD_SHORT_IN_PROSE if in_prose else _CARD_SHORT):
         for match in pattern.finditer(text):
             rank, suit = match[1].lower(), match[2].lower()
@@ -153,7 +193,7 @@ class OhHellTextEnv(ta.Env):
         seat = self.state.current_player_id
         self.state.add_observation(action, ta.ObservationType.PLAYER_ACTION, from_id=seat, to_id=seat)
         try:
-            self._move(parse_action(action, self.meanings, self._is_bidding()))
+            self._move(parse_action(action, self.meanings, self._verb(), self.table.game.legal_words))
         except ValueError as reason:
             if self.state.set_invalid_move(str(reason)):
                 rewards = {other: -1.0 if other == seat else 0.0 for other in range(len(self._totals))}
@@ -166,8 +206,14 @@ class OhHellTextEnv(ta.Env):
         """The whole table, for onlookers."""
         return str(self.table.game)
 
-    def _is_bidding(self) -> bool:
-        return any(self.meanings[action].startswith("bid") for action in self.table.game.legal_actions)
+    def _verb(self) -> str:
+        """What the player to act has to do."""
+        game = self.table.game
+        if game.phase in (NAME_TRUMP, NAME_SUIT):
+            return SUIT
+        if game.phase != PLAY:
+            return BID
+        return POSITION if game.legal_actions[0] >= WIDE_FIRST_SLOT else CARD
 
     def _move(self, action: int) -> None:
         game = self.table.game
@@ -188,32 +234,24 @@ class OhHellTextEnv(ta.Env):
         self._tell()
         if self.state.done:
             return
-        seat = self.table.game.player
+        game = self.table.game
+        seat = game.player
         if seat != self.state.current_player_id:
             self.state.manually_set_current_player_id(seat, force=True)
-        allowed = ", ".join(f"[{self.meanings[action]}]" for action in self.table.game.legal_actions)
-        board = f"{self.table.game.text(seat)}\n\nIt is your turn. You may answer: {allowed}"
+        allowed = ", ".join(f"[{game.action_text(action)}]" for action in game.legal_actions)
+        board = f"{game.text(seat)}\n\nIt is your turn. You may answer: {allowed}"
         self.state.add_observation(board, ta.ObservationType.GAME_BOARD, to_id=seat)
 
     def _tell(self) -> None:
-        hands = [*self.table.game.past_hands]
-        if not all(self.table.terminations.values()):
-            hands.append(Game(self.table.games[0], self.table.rules))
-        for seat, (hand, heard) in enumerate(self._told):
-            while hand < len(hands):
-                events = hands[hand].events(seat)
-                for event in events[heard:]:
-                    message = self._words(event, seat)
-                    self.state.add_observation(message, ta.ObservationType.GAME_MESSAGE, to_id=seat)
-                if hand == len(hands) - 1:
-                    heard = len(events)
-                    break
-                hand, heard = hand + 1, 0
-            self._told[seat] = (hand, heard)
+        for seat, told in enumerate(self._told):
+            events, self._told[seat] = news(self.table.game, seat, told)
+            for event in events:
+                self.state.add_observation(self._words(event, seat), ta.ObservationType.GAME_MESSAGE, to_id=seat)
 
     def _prompt(self, player_id: int, game_state: Any) -> str:
         rules = rules_prompt(self.table.rules)
-        return f"You are player_{player_id} in a game of Oh Hell!\n\n{rules}\n\n{_HOW}"
+        how = _HOW.format(_CARDS if self.table.rules.deck.pack == "standard" else _MORE_CARDS)
+        return f"You are player_{player_id} in a game of Oh Hell!\n\n{rules}\n\n{how}"
 
     def _card(self, card: int) -> str:
         return self.meanings[card].removeprefix("play ")
@@ -226,12 +264,25 @@ class OhHellTextEnv(ta.Env):
         match event:
             case HandDealt():
                 turned = "nothing is" if event.turned is None else f"{self._card(event.turned)} is"
-                own = event.cards[seat]
-                held = "You do not see your cards." if own is None else f"Your cards: {self._cards(own)}."
+                held = self._held(event.cards, seat)
+                unseen = "You do not see your cards. " if event.cards[seat] is None else ""
                 return (
                     f"Hand {event.hand_number}: player_{event.dealer} deals {event.hand_size} cards each; "
-                    f"{turned} turned up. {held}"
-                )
+                    f"{turned} turned up. {unseen}{held}"
+                ).rstrip()
+            case CardsSeen():
+                return self._held(event.cards, seat)
+            case CardShown():
+                return f"{self._card(event.card)} is shown."
+            case TrumpMade():
+                trump = "no trump" if event.trump is None else SUIT_NAMES[event.trump]
+                return f"Trump: {trump}." if event.seat is None else f"player_{event.seat} names trump: {trump}."
+            case Said():
+                said = {"pass": "passes", "nil": "goes nil"}.get(event.what, "bids blind")
+                number = "" if said != "bids blind" else " face down" if event.bid is None else f" {event.bid}"
+                return f"player_{event.seat} {said}{number}."
+            case SuitNamed():
+                return f"player_{event.seat} names the joker's suit: {SUIT_NAMES[event.suit]}."
             case BidMade():
                 return f"player_{event.seat} bids {'face down' if event.bid is None else event.bid}."
             case BidsShown():
@@ -244,9 +295,17 @@ class OhHellTextEnv(ta.Env):
             case HandScored():
                 points = ", ".join(f"player_{who} {points:g}" for who, points in enumerate(event.points))
                 return f"Points of this hand: {points}."
-        # What only some tables have: the event's name and fields say it.
-        name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(event).__name__)
-        return f"{name}: " + ", ".join(f"{field} {value}" for field, value in event._asdict().items()) + "."
+        raise TypeError(f"{event!r} is no event")
+
+    def _held(self, hands: Sequence[tuple[int, ...] | None], seat: int) -> str:
+        """The hands that a seat sees, in words."""
+        whose = [f"player_{other} holds" if other != seat else "Your cards" for other in range(len(hands))]
+        shown = [
+            f"{who}{':' * (other == seat)} {self._cards(cards)}."
+            for other, (who, cards) in enumerate(zip(whose, hands, strict=True))
+            if cards is not None
+        ]
+        return " ".join(shown)
 
 
 def register_env() -> None:

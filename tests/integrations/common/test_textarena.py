@@ -11,7 +11,7 @@ from ohhell_env import Rules, ohhell_v0
 
 ta = library("textarena")
 
-from ohhell_env.adapters.textarena import OhHellTextEnv, parse_action, register_env, rules_prompt  # noqa: E402
+from ohhell_env.adapters.textarena import BID, CARD, OhHellTextEnv, parse_action, register_env, rules_prompt  # noqa: E402
 
 MEANINGS = ohhell_v0.raw_env().get_action_meanings()
 RULES = Rules(ramp=(2, 1))
@@ -130,7 +130,7 @@ def test_too_many_invalid_moves_in_a_row_end_the_match() -> None:
     ],
 )
 def test_bids_are_read_forgivingly(message: str, meant: str) -> None:
-    assert MEANINGS[parse_action(message, MEANINGS, bidding=True)] == meant
+    assert MEANINGS[parse_action(message, MEANINGS, BID)] == meant
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_bids_are_read_forgivingly(message: str, meant: str) -> None:
     ],
 )
 def test_cards_are_read_forgivingly(message: str, meant: str) -> None:
-    assert MEANINGS[parse_action(message, MEANINGS, bidding=False)] == meant
+    assert MEANINGS[parse_action(message, MEANINGS, CARD)] == meant
 
 
 @pytest.mark.parametrize("card", range(52))
@@ -162,7 +162,7 @@ def test_every_card_is_read_in_every_spelling(card: int) -> None:
     words = {"C": ("clubs", "♣"), "D": ("diamonds", "♦"), "H": ("hearts", "♥"), "S": ("spades", "♠")}[suit]
     for text in (f"{rank}{suit}", f"{rank}{suit}".lower(), f"{ranks[rank]} of {words[0]}", f"{rank}{words[1]}"):
         for message in (text, f"[{text}]", f"[play {text}]", f"I will now play {text.upper()}!"):
-            assert parse_action(message, MEANINGS, bidding=False) == card
+            assert parse_action(message, MEANINGS, CARD) == card
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_every_card_is_read_in_every_spelling(card: int) -> None:
 )
 def test_what_cannot_be_read_is_refused_with_what_to_write(message: str, bidding: bool, reason: str) -> None:
     with pytest.raises(ValueError, match=f"{reason}.*write one action in brackets"):
-        parse_action(message, MEANINGS, bidding)
+        parse_action(message, MEANINGS, BID if bidding else CARD)
 
 
 def test_textarena_makes_it_with_its_wrapper_for_language_models() -> None:
