@@ -17,7 +17,7 @@ from rich.console import Console
 from tables import EVERY_TABLE
 
 from ohhell_env import Rules, SeatEnv, SeatVectorEnv, ohhell_v0, view
-from ohhell_env.game import Game, short_text
+from ohhell_env.game import Game, HandDealt, short_text
 from ohhell_env.match import Match, Seating
 from ohhell_env.noop import NoopEnv
 from ohhell_env.notation import load_record, write_record
@@ -135,6 +135,14 @@ def test_there_is_no_hint_and_no_searching_player_at_tables_they_do_not_know(
         assert main(arguments, ask=str) == 2
         assert "SearchBot plays tables of the standard form only" in capsys.readouterr().err.replace("\n", " ")
         assert not (tmp_path / "none.jsonl").exists()
+
+
+def test_a_match_broken_off_in_a_hand_that_is_dealt_again_goes_on_there(tmp_path: Path) -> None:
+    match = next(one for one in moves(WIDE["cooperative"]) if one.game.deals > 1 and one.game.trick)
+    (tmp_path / "match.jsonl").write_text(write_record(match.game))
+    assert Match.load(tmp_path / "match.jsonl").games.tobytes() == match.games.tobytes()
+    dealt = [event for event in match.game.events() if isinstance(event, HandDealt)]
+    assert [event.hand_number for event in dealt][-2:] == [match.game.hand_number] * 2
 
 
 # --- Secrets -----------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from ohhell_env.render.paint import (
     pygame,
     rounded,
     suit_picture,
+    text_width,
     write,
 )
 from ohhell_env.render.scene import Scene, SeatScene, TrickScene
@@ -225,19 +226,28 @@ class TablePainter:
             if wins:
                 self._box((card + 8, card * RATIO + 8), 9, (x - 4, y - 4), GOLD)
             self._card(name, card, (x, y), 1.0 if wins or not finished else 0.62)
-        middle = (CENTRE[0], CENTRE[1] - 18)
         if scene.phase == "match over":
-            self._write(scene.status(), 19, GOLD, middle, 0.5, room=220)
+            self._announce(scene.status(), 19, GOLD)
         elif finished:
             name = "nobody" if trick.winner is None else scene.seats[trick.winner].name
-            self._write(f"{name} {'take' if name == 'you' else 'takes'} the trick", 16, GOLD, middle, 0.5, room=220)
+            self._announce(f"{name} {'take' if name == 'you' else 'takes'} the trick", 16, GOLD)
         elif not trick.plays or scene.phase == "name suit":
-            self._write(scene.status(), 17, CREAM, middle, 0.5, room=220)
+            self._announce(scene.status(), 17, CREAM)
         elif trick.named is not None:
-            self._write(f"{SUIT_NAMES[trick.named]} named", 16, CREAM, middle, 0.5, room=220)
+            self._announce(f"{SUIT_NAMES[trick.named]} named", 16, CREAM)
         if scene.trick.worth > 1 and scene.phase == "play":
-            below = (middle[0], middle[1] + 20)
-            self._write(f"this trick counts for {scene.trick.worth}", 14, GOLD, below, 0.5, room=220)
+            self._write(f"this trick counts for {scene.trick.worth}", 14, GOLD, (CENTRE[0], CENTRE[1] + 8), 0.5)
+
+    def _announce(self, text: str, size: int, colour: Colour) -> None:
+        """Words in the middle of the table, in two lines where one is too long."""
+        x, y, room = CENTRE[0], CENTRE[1] - 18, 220
+        if text_width(text, self._px(size)) <= room * self.scale:
+            self._write(text, size, colour, (x, y), 0.5)
+            return
+        words = text.split()
+        half = min(range(1, len(words) + 1), key=lambda k: abs(len(" ".join(words[:k])) - len(text) / 2))
+        for line, part in enumerate((words[:half], words[half:])):
+            self._write(" ".join(part), size, colour, (x, y - 10 + 20 * line), 0.5, room=room)
 
     # --- The side panel ----------------------------------------------------------------------------------------------
 

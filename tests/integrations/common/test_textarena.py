@@ -1,17 +1,29 @@
 """TextArena: the game in words; what a player hears, what it may write, what happens when nobody can read it."""
 
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from libraries import library
+from tables import EVERY_TABLE
 
 from ohhell_env import Rules, ohhell_v0
+from ohhell_env.game import short_text
 
 ta = library("textarena")
 
-from ohhell_env.adapters.textarena import BID, CARD, OhHellTextEnv, parse_action, register_env, rules_prompt  # noqa: E402
+from ohhell_env.adapters.textarena import (  # noqa: E402
+    BID,
+    CARD,
+    POSITION,
+    SUIT,
+    OhHellTextEnv,
+    parse_action,
+    register_env,
+    rules_prompt,
+)
 
 MEANINGS = ohhell_v0.raw_env().get_action_meanings()
 RULES = Rules(ramp=(2, 1))
@@ -192,3 +204,47 @@ def test_textarena_makes_it_with_its_wrapper_for_language_models() -> None:
 def test_the_prompt_tells_the_tables_own_rules() -> None:
     for rules in (Rules(), Rules(players=6, hook=False, bids="open", trump="none", scoring="basic")):
         assert rules.describe() in rules_prompt(rules)
+
+
+@pytest.mark.parametrize("name", EVERY_TABLE)
+def test_any_table_is_played_to_the_end_in_its_own_words(name: str) -> None:
+    env, choice, done = OhHellTextEnv(EVERY_TABLE[name]), random.Random(1), False
+    env.reset(seed=3)
+    while not done:
+        seat, seen = env.get_observation()
+        game = env.table.game
+        told = "".join(text for _, text, _ in seen)
+        action = choice.choice(game.legal_actions)
+        words = game.action_text(action)
+        assert f"[{words}]" in told
+        if not game.sees_cards(seat, seat):
+            held = {game.rules.deck.kinds.names[card] for card in game.hands[seat]}
+            assert not held & set(re.findall(r"\[play ([^\]]+)\]", told.rpartition("It is your turn")[2]))
+        done, _ = env.step(choice.choice([f"[{words}]", f"I say: [{short_text(words)}]", words.upper()]))
+    rewards, info = env.close()
+    assert list(rewards.values()) == pytest.approx(list(env.table.game.scores))
+    assert not any(info[seat]["invalid_move"] for seat in range(env.state.num_players))
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "meant"),
+    [
+        ("oh_sh", "I play joker 1.", "play *1"),
+        ("oh_sh", "[★L]", "play *L"),
+        ("oh_sh", "the super two of clubs", "play SC"),
+        ("jokers led", "[play the joker]", "play *"),
+        ("jokers led", "play the eleven of hearts", "play 11H"),
+        ("jokers led", "12♦", "play 12D"),
+        ("penguin_whist", "I will play card 3", "play card 3 of the hand"),
+        ("penguin_whist", "[2]", "play card 2 of the hand"),
+        ("nomination_whist", "Hearts, please: I have four hearts", "name hearts"),
+        ("nomination_whist", "I name spades; I have few diamonds", "name spades"),
+        ("pass or nil", "I pass", "pass"),
+        ("pass or nil", "I go nil", "bid 0"),
+        ("blind bids", "I bid blind 2", "bid 2"),
+    ],
+)
+def test_what_only_some_tables_have_is_read_forgivingly(name: str, message: str, meant: str) -> None:
+    meanings = ohhell_v0.raw_env(EVERY_TABLE[name]).get_action_meanings()
+    verb = POSITION if "hand" in meant else SUIT if "name" in meant else CARD if "play" in meant else BID
+    assert meanings[parse_action(message, meanings, verb)] == meant
