@@ -185,7 +185,9 @@ class Session:
             if line is not None:
                 self.console.print(line)
         self.console.print(hand_line(scene, words))
-        self.console.print(choices_line(scene, words).append("   h hint, ? help", style="bright_black"))
+        self.console.print(
+            choices_line(scene, words).append(f"   {'h hint, ' * game.rules.standard}? help", style="bright_black")
+        )
 
     def _help(self) -> None:
         self.console.print(HELP, highlight=False)

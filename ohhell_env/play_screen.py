@@ -90,6 +90,8 @@ def hand_line(scene: Scene, words: Sequence[str]) -> Text:
     playable = [short_text(word) for word in words] if any(word.startswith("play ") for word in words) else None
     for position in seat.positions:
         text.append(f"[{position}] ", style="bold" if playable is None or str(position) in playable else DIM)
+    if seat.positions:
+        return text.append("face down")
     if None in seat.cards:
         return text.append(f"{len(seat.cards)} card{'s' * (len(seat.cards) != 1)}, face down")
     return _cards_text(text, [name for name in seat.cards if name is not None], playable)

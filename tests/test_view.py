@@ -17,7 +17,7 @@ from tables import EVERY_TABLE
 
 from ohhell_env import Rules, view
 from ohhell_env.bots.policy import load_policy
-from ohhell_env.cards import STANDARD, SUIT_NAMES, card_symbol, parse_cards
+from ohhell_env.cards import SUIT_NAMES, card_symbol, parse_cards
 from ohhell_env.game import BidMade, Game, Said, action_text
 from ohhell_env.notation import save_record
 from ohhell_env.render.replay_html import replay_data, replay_page
@@ -96,6 +96,7 @@ def test_every_figure_in_the_page_is_the_records(name: str, tmp_path: Path) -> N
         for seat in range(game.players):
             flags = zip(hand["dealt"][seat], position["held"][seat], strict=True)
             assert sorted(card for card, flag in flags if flag == "1") == sorted(game.hands[seat])
+            assert len(position["backs"][seat]) == len(game.hands[seat])
         assert [tuple(one) for one in position["trick"]] == list(game.trick)
         assert [suit_of(one["named"]) for one in hand["tricks"][: position["tricks"]]] == [t.named for t in game.tricks]
         tricks = [(tuple(map(tuple, one["plays"])), one["winner"]) for one in hand["tricks"][: position["tricks"]]]
@@ -308,10 +309,10 @@ def browser() -> Iterator[Browser]:
 
 
 def expected(game: Game, viewer: int | None = None) -> list[dict[str, Any]]:
-    rows = []
+    rows, pack = [], game.rules.deck.kinds
     for seat, bid in enumerate(game.visible_bids(viewer)):
-        shown = viewer in (None, seat)
-        symbols = [card_symbol(card).replace("T", "10") for card in sorted_cards(game.hands[seat], STANDARD)]
+        shown = game.sees_cards(viewer, seat)
+        symbols = [card_symbol(card, pack).replace("T", "10") for card in sorted_cards(game.hands[seat], pack)]
         need = "–" if not isinstance(bid, int) else f"{bid - game.taken[seat]}"
         rows.append(
             {
@@ -366,6 +367,29 @@ def test_the_page_seen_by_one_seat_shows_what_that_seat_sees(browser: Browser, t
         assert rows == (len(replay.game(position).legal_actions) if mine else 0)
     browser.open(page, "#1/3")
     assert "bids, sealed" in browser("document.getElementById('status').textContent")
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["penguin_whist", "oh_sh", "blind bids", "mormon_bridge, ten"])
+def test_every_seats_view_of_any_table_is_what_that_seat_sees(browser: Browser, name: str, tmp_path: Path) -> None:
+    path = recorded(tmp_path, EVERY_TABLE[name])
+    assert view.main([str(path)]) == 0
+    replay = load_replay(path)
+    browser.open(path.with_suffix(".html"))
+    for position in range(0, len(replay), 7):
+        for viewer in (None, 0, 1):
+            browser(f"location.hash = '#{position}{'' if viewer is None else f'/{viewer}'}'; window.onhashchange()")
+            game = replay.game(position)
+            assert browser(SHOWN) == expected(game, viewer)
+            numbers = browser("[...document.querySelectorAll('.card.back b')].map((one) => Number(one.textContent))")
+            hidden = viewer is not None and name == "penguin_whist"
+            assert numbers == ([slot + 1 for slot, _ in game.slots(viewer or 0)] if hidden else [])
+            said = browser("[...document.querySelectorAll('.said')].map((one) => one.textContent)")
+            blind = [f"blind {'?' if bid == 'hidden' else bid}" for bid in game.visible_first_bids(viewer)]
+            assert said == [
+                {"blind": words, "pass": "passed", None: ""}[pledge]
+                for words, pledge in zip(blind, game.pledges, strict=True)
+            ]
 
 
 @needs_browser

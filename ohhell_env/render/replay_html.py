@@ -78,6 +78,7 @@ def replay_data(replay: Replay, title: str, names: Sequence[str] | None, review:
     pack = replay.rules.deck.kinds
     return {
         "title": title,
+        "standard": replay.rules.standard,
         "rules": replay.rules.describe(),
         "names": names,
         "cards": {card: _card(card, pack) for card in sorted(set(replay.rules.deck.cards))},
@@ -138,8 +139,7 @@ def _hand(dealt: Game, last: Game, start: int, end: int) -> dict[str, Any]:
         "special": dealt.special,
         "deals": dealt.deals,
         "dealer": dealt.dealer,
-        "positions": dealt.rules.own_cards == "hidden",  # whether cards are played by their position in `dealt`
-        "dealt": [_in_order(dealt, seat) for seat in range(dealt.players)],
+        "dealt": [sorted_cards(cards, dealt.rules.deck.kinds) for cards in dealt.dealt],
         "tricks": [
             {"plays": trick.plays, "winner": trick.winner, "named": _suit_name(trick.named)} for trick in last.tricks
         ],
@@ -154,17 +154,9 @@ def _hand(dealt: Game, last: Game, start: int, end: int) -> dict[str, Any]:
     }
 
 
-def _in_order(dealt: Game, seat: int) -> list[int]:
-    """The cards dealt to a seat: in the order dealt where that counts, else sorted."""
-    if dealt.rules.own_cards == "hidden":
-        return [card for _, card in dealt.slots(seat)]
-    return sorted_cards(dealt.dealt[seat], dealt.rules.deck.kinds)
-
-
 def _position(
     game: Game, before: Game | None, action: int | None, dealt: list[list[int]], names: Sequence[str], sights: _Sights
 ) -> dict[str, Any]:
-    slots = [dict(game.slots(seat)) for seat in range(game.players)] if game.rules.own_cards == "hidden" else None
     return {
         "move": None if action is None or before is None else _move(before, action, game),
         "player": game.player,
@@ -181,10 +173,8 @@ def _position(
         "taken": game.taken,
         "need": [None if bid is None else bid - taken for bid, taken in zip(game.bids, game.taken, strict=True)],
         "scores": game.scores,
-        "held": [
-            _held(cards, held) if slots is None else "".join("01"[slot in slots[seat]] for slot in range(len(cards)))
-            for seat, (cards, held) in enumerate(zip(dealt, game.hands, strict=True))
-        ],
+        "held": [_held(cards, held) for cards, held in zip(dealt, game.hands, strict=True)],
+        "backs": [_backs(game, seat) for seat in range(game.players)],
         "trick": game.trick,
         "named": _suit_name(game.named_suit),
         "worth": game.worth,
@@ -222,6 +212,12 @@ def _held(dealt: Iterable[int], held: Iterable[int]) -> str:
         flags += "0" if gone[card] > 0 else "1"
         gone[card] -= 1
     return flags
+
+
+def _backs(game: Game, seat: int) -> list[int | None]:
+    """A hand as whoever does not see it may: for each card its position from 1 where that counts, else None."""
+    hidden = game.rules.own_cards == "hidden"
+    return [slot + 1 if hidden else None for slot, _ in game.slots(seat)]
 
 
 def _status(game: Game, names: Sequence[str]) -> str:

@@ -101,9 +101,9 @@
     const sight = data.sights[position.sight];
     const shown = sees(sight, seat);
     let suit = null;
-    const cards = hand.dealt[seat].map((id, k) => {
+    const back = (place) => make("span", "card back", place === null ? "" : make("b", "", String(place)));
+    const cards = !shown ? position.backs[seat].map(back) : hand.dealt[seat].map((id, k) => {
       const held = position.held[seat][k] === "1";
-      if (!shown) return held ? make("span", "card back", hand.positions ? make("b", "", String(k + 1)) : "") : null;
       const gap = suit !== null && data.cards[id].suit !== suit ? "gap" : "";
       suit = data.cards[id].suit;
       return card(id, `${gap} ${held ? "" : "gone"}`);
@@ -159,6 +159,10 @@
     const box = byId("options");
     if (data.policy === null && data.search === null) {
       title.textContent = "The decision";
+      if (!data.standard) {
+        box.replaceChildren(make("p", "note", "No opinions: the search and the checkpoints do not play tables of this kind."));
+        return;
+      }
       const hint = "No opinions in this page. A checkpoint's probabilities and the search's estimates are added by ";
       box.replaceChildren(make("p", "note", hint, make("code", "", "--policy NAME --search 400"), "."));
       return;
@@ -269,10 +273,10 @@
       return { name, seat, y: down(totals[totals.length - 1][seat]) + 4, total: totals[totals.length - 1][seat] };
     }).sort((a, b) => a.y - b.y);
     labels.forEach((label, k) => { if (k) label.y = Math.max(label.y, labels[k - 1].y + 14); });
-    const sunk = Math.max(0, labels[labels.length - 1].y - (HEIGHT - BOTTOM + 4));
+    labels.reduceRight((lowest, label) => (label.y = Math.min(label.y, lowest)) - 14, HEIGHT - BOTTOM + 4);
     labels.forEach((label) => {
       const name = label.name.length > 12 ? label.name.slice(0, 11) + "…" : label.name;
-      picture.append(svg("text", { class: `label s${label.seat}`, x: across(totals.length - 1) + 8, y: label.y - sunk }, `${name} ${number(label.total)}`));
+      picture.append(svg("text", { class: `label s${label.seat}`, x: across(totals.length - 1) + 8, y: label.y }, `${name} ${number(label.total)}`));
     });
     picture.onclick = (event) => {
       const box = picture.getBoundingClientRect();
@@ -304,7 +308,7 @@
         const classes = hand.points === null || hand.made[seat] === null ? "" : hand.made[seat] ? "made" : "missed";
         return make("td", classes, make("span", "", `${bid === null ? "–" : bid} / ${hand.taken[seat]}`), make("b", "", points), seat === hand.dealer ? make("abbr", "dealer", "D") : null);
       });
-      const row = make("tr", "", make("th", "", String(hand.number)), make("td", "", `${hand.size} ${hand.special}`),
+      const row = make("tr", "", make("th", "", `${hand.number}${hand.deals > 1 ? `, deal ${hand.deals}` : ""}`), make("td", "", `${hand.size} ${hand.special}`),
         make("td", "", make("i", hand.trump.red ? "red" : "", hand.trump.suit)), ...cells);
       row.dataset.hand = k;
       row.onclick = () => go(hand.start);
