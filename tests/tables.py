@@ -36,7 +36,7 @@ EVERY_TABLE: dict[str, Rules] = {
     "knocking": Rules(players=2, bids="together", hook=False, knocking=True, ramp=(2, 1)),
     "hands shown": Rules(hands_shown=True, ramp=(5,)),
     "jokers led": Rules(players=8, deck="five hundred", trump="none", ramp=(7, 1)),
-    "jokers cut": Rules(players=6, deck="oh sh", trump="cut", ramp=(4,) * 4),
+    "jokers cut": Rules(players=6, deck="oh sh", trump="cut", ramp=(4, 2)),
     "26 cards": Rules(players=2, ramp=(26,)),
     "two packs, exception": Rules(players=2, deck="two packs", duplicates="exception", ramp=(12,), trump="none"),
     "last card": Rules(players=4, ramp=(13,), full_deal="last"),
