@@ -25,7 +25,7 @@ from ohhell_env.play import Session, main, read_action
 from ohhell_env.presets import PRESETS
 from ohhell_env.render.scene import Scene, scene_of
 from ohhell_env.render.table import FELT, Spot, TablePainter
-from ohhell_env.state import MATCH_OVER, NONE, PLAY, WIDE_FORM
+from ohhell_env.state import BID, BLIND, MATCH_OVER, NAME_SUIT, NAME_TRUMP, NONE, PASS_OR_NIL, PLAY, WIDE_FORM
 from ohhell_env.watch import scenes
 
 WIDE = {name: rules for name, rules in EVERY_TABLE.items() if not rules.standard}
@@ -149,6 +149,24 @@ def test_a_match_broken_off_in_a_hand_that_is_dealt_again_goes_on_there(tmp_path
 # --- Secrets -----------------------------------------------------------------------------------------------------
 
 
+def sees(game: Game, viewer: int, seat: int) -> bool:
+    """Whether a seat may see a hand, as the rules of the table have it in words."""
+    before_play = game.phase not in (PLAY, NAME_SUIT)
+    if game.phase == BLIND or ("blind" in game.special and before_play):
+        return False
+    if game.rules.own_cards == "hidden":
+        return seat != viewer
+    if game.rules.own_cards == "forehead" and game.hand_size == 1:
+        return seat != viewer or not (before_play or not (game.trick or game.tricks))
+    return seat == viewer or game.rules.hands_shown
+
+
+def is_sealed(game: Game, viewer: int, seat: int) -> bool:
+    """Whether a bid that a seat has made may not be known to a viewer."""
+    bidding = game.phase in (BID, BLIND, PASS_OR_NIL) or (game.phase == NAME_TRUMP and game.rules.trump != "named")
+    return game.rules.bids != "open" and bidding and seat != viewer and game.pledges[seat] != "nil"
+
+
 def with_other_secrets(match: Match, viewer: int, rng: np.random.Generator) -> Match | None:
     """The same table as a seat sees it, with other hidden cards and sealed bids; None where nothing is hidden."""
     other = Match(match.rules, 1)
@@ -160,7 +178,7 @@ def with_other_secrets(match: Match, viewer: int, rng: np.random.Generator) -> M
     stock = len(game.deal_order[0]) + (game.turned is not None)
     hidden = list(range(stock, len(match.rules.deck)))
     for seat in range(players):
-        if not game.sees_cards(viewer, seat):
+        if not sees(game, viewer, seat):
             hidden += [slot * players + (seat - game.dealer - 1) % players for slot, _ in game.slots(seat)]
     hidden = [place for place in hidden if order[place] != (NONE if game.shown is None else game.shown)]
     order[hidden] = order[rng.permutation(hidden)]
@@ -170,11 +188,13 @@ def with_other_secrets(match: Match, viewer: int, rng: np.random.Generator) -> M
         record["hands"][seat] = sum(1 << card for card in count)
         if wide:
             record["seconds"][seat] = sum(1 << card for card, copies in count.items() if copies == 2)
-    if game.phase == PLAY and wide and not game.sees_cards(viewer, viewer) and record["first_action"] == 0:
+    if game.phase == PLAY and wide and not sees(game, viewer, viewer) and record["first_action"] == 0:
         record["legal"] = record["hands"][game.player or 0]
     for seat in range(players):
-        for field, visible in (("bids", game.visible_bids), ("first_bids", game.visible_first_bids)):
-            if visible(viewer)[seat] == "hidden":
+        for field in ("bids", "first_bids"):
+            # The bids of a round before this one are known; blind bids are not yet.
+            made = (field == "bids" or game.pledges[seat] == "blind") and field in (record.dtype.names or ())
+            if made and record[field][seat] != NONE and is_sealed(game, viewer, seat):
                 record[field][seat] = (record[field][seat] + 1) % (game.hand_size + 1)
     return None if other.games == match.games else other
 
@@ -183,7 +203,7 @@ def with_other_secrets(match: Match, viewer: int, rng: np.random.Generator) -> M
 def test_what_a_seat_is_shown_does_not_change_with_what_is_hidden_from_it(name: str, tmp_path: Path) -> None:
     rng, compared = np.random.default_rng(1), 0
     for number, match in enumerate(moves(EVERY_TABLE[name])):
-        if match.game.player is None or (number % 7 and match.game.phase == PLAY):
+        if match.game.player is None or (number % 7 and match.game.tricks):
             continue
         for viewer in {0, match.game.player}:
             other = with_other_secrets(match, viewer, rng)
