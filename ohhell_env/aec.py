@@ -20,7 +20,7 @@ from pettingzoo.utils.env import AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
 from ohhell_env import kernel
-from ohhell_env.game import Game, action_text, illegal_action_text
+from ohhell_env.game import Game, illegal_action_text
 from ohhell_env.jit import Int, entry_point, jit, next_state, seed_of
 from ohhell_env.observation import encode, observation_layout, observation_size
 from ohhell_env.presets import preset
@@ -38,6 +38,7 @@ from ohhell_env.state import (
     own_arrays,
     parse_decks,
 )
+from ohhell_env.words import action_text
 
 STATE_SIZE = STANDARD_FORM.players * STANDARD_FORM.kinds + observation_size(STANDARD_FORM)
 

@@ -9,7 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ohhell_env import kernel, standard, variants_play
-from ohhell_env.cards import NUM_SUITS, SUIT_NAMES, cards_of
+from ohhell_env.cards import cards_of
+from ohhell_env.events import (
+    BidMade,
+    BidsShown,
+    CardPlayed,
+    CardShown,
+    CardsSeen,
+    Event,
+    HandDealt,
+    HandScored,
+    Said,
+    SuitNamed,
+    TrickTaken,
+    TrumpMade,
+)
 from ohhell_env.ramps import special_text
 from ohhell_env.render.ansi import table_text
 from ohhell_env.rules import Rules
@@ -33,100 +47,9 @@ from ohhell_env.state import (
     WIDE_PASS,
     Form,
     compile_rules,
-    form_of,
     form_of_records,
 )
-
-
-class HandDealt(NamedTuple):
-    """A hand is dealt: ``cards[seat]`` where the viewer sees them, None where not; ``turned`` is everybody's."""
-
-    hand_number: int
-    dealer: int
-    hand_size: int
-    cards: tuple[tuple[int, ...] | None, ...]
-    turned: int | None
-
-
-class CardsSeen(NamedTuple):
-    """Cards of this hand that the viewer sees from now on, as in `HandDealt`; None where nothing changes."""
-
-    cards: tuple[tuple[int, ...] | None, ...]
-
-
-class CardShown(NamedTuple):
-    """A card is shown that makes trump: turned up after a round of passes, the dealer's last, or the one cut."""
-
-    card: int
-
-
-class TrumpMade(NamedTuple):
-    """Trump becomes known otherwise than by a card turned up at the deal; named by ``seat``, unless that is None."""
-
-    trump: int | None  # suit 0..3; None for no trump
-    seat: int | None
-
-
-class Said(NamedTuple):
-    """A seat says something before the bidding: "pass", "nil", or "blind" with a bid, None where it is sealed."""
-
-    seat: int
-    what: str
-    bid: int | None
-
-
-class BidMade(NamedTuple):
-    """A seat has bid; ``bid`` is None where it is sealed to the viewer."""
-
-    seat: int
-    bid: int | None
-
-
-class BidsShown(NamedTuple):
-    """Sealed bids are read out."""
-
-    bids: tuple[int, ...]
-
-
-class CardPlayed(NamedTuple):
-    """A seat plays a card."""
-
-    seat: int
-    card: int
-
-
-class SuitNamed(NamedTuple):
-    """A seat names the suit of the joker that it has led."""
-
-    seat: int
-    suit: int
-
-
-class TrickTaken(NamedTuple):
-    """A seat takes the trick; None: nobody does, and the next one counts for it too."""
-
-    seat: int | None
-
-
-class HandScored(NamedTuple):
-    """The hand's points for each seat."""
-
-    points: tuple[float, ...]
-
-
-Event = (
-    HandDealt
-    | CardsSeen
-    | CardShown
-    | TrumpMade
-    | Said
-    | BidMade
-    | BidsShown
-    | CardPlayed
-    | SuitNamed
-    | TrickTaken
-    | HandScored
-)
+from ohhell_env.words import action_text, short_text
 
 
 class Trick(NamedTuple):
@@ -639,37 +562,6 @@ def news(game: Game, viewer: int | None, told: tuple[int, int]) -> tuple[list[Ev
 
 
 _PLEDGES = {PASSED: "pass", NIL: "nil", BLIND_BID: "blind"}
-
-
-def action_text(action: int, rules: Rules | None = None, form: Form | None = None) -> str:
-    """An action in words: ``play TD``, ``bid 3``; at tables of the wide form also ``pass``, ``name hearts``, ...
-
-    Args:
-        action: any whole number.
-        rules: the table's; those of the default game without.
-        form: of the simulator, where it is not the rules' own.
-    """
-    rules = rules or Rules()
-    form = form or form_of((rules,))
-    kinds = rules.deck.kinds
-    if 0 <= action < min(form.first_bid, len(kinds)):
-        return f"play {kinds.names[action]}"
-    if form.first_bid <= action < form.first_bid + form.num_bids:
-        return f"bid {action - form.first_bid}"
-    if form is WIDE_FORM:
-        if action == WIDE_PASS:
-            return "pass"
-        if WIDE_FIRST_SUIT <= action <= WIDE_FIRST_SUIT + NUM_SUITS:
-            return f"name {(*SUIT_NAMES, 'no trump')[action - WIDE_FIRST_SUIT]}"
-        if WIDE_FIRST_SLOT <= action < form.num_actions:
-            return f"play card {action - WIDE_FIRST_SLOT + 1} of the hand"
-    return f"{action} (no action: actions are 0..{form.num_actions - 1})"
-
-
-def short_text(words: str) -> str:
-    """What of an action's words is enough: ``TD``, ``3``, ``hearts``, ``pass``; for ``play card 3 of the hand`` 3."""
-    short = words.partition(" ")[2] or words
-    return short.split()[1] if short.startswith("card ") and short.endswith("hand") else short
 
 
 def illegal_action_text(game: Game, action: int) -> str:

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ohhell_env.bots import Bot, make_bot
 from ohhell_env.bots.search import SearchBot
-from ohhell_env.game import Game, news, short_text
+from ohhell_env.game import Game, news
 from ohhell_env.match import Match, Seating, display_names, load_seating, save_match
 from ohhell_env.play_screen import (
     choices_line,
@@ -34,6 +34,7 @@ from ohhell_env.play_screen import (
 from ohhell_env.presets import PRESETS, preset
 from ohhell_env.render.scene import scene_of
 from ohhell_env.state import MATCH_OVER
+from ohhell_env.words import short_text
 
 HINT_PLAYOUTS = 2000
 HINT_TEMPERATURE = 0.05  # half a point: how much worse an option may be and still be likely in a policy's hint

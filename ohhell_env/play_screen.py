@@ -9,21 +9,21 @@ from rich.table import Table
 from rich.text import Text
 
 from ohhell_env.cards import SUIT_NAMES, SUIT_SYMBOLS, SUITS, Pack
-from ohhell_env.game import (
+from ohhell_env.events import (
     BidMade,
     BidsShown,
     CardPlayed,
     CardShown,
     CardsSeen,
     Event,
-    Game,
     Said,
     SuitNamed,
     TrickTaken,
     TrumpMade,
-    short_text,
 )
+from ohhell_env.game import Game
 from ohhell_env.render.scene import Scene, by_suit, face_of, sorted_cards
+from ohhell_env.words import short_text
 
 RED, DIM, GOOD, BAD, MARK = "red", "bright_black", "green", "red", "yellow"
 

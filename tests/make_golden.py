@@ -18,7 +18,7 @@ from ohhell_env.benchmark import pick_random
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.cards import card_symbol
 from ohhell_env.decoding import observation_text
-from ohhell_env.game import BidMade, BidsShown, CardPlayed, Event, HandDealt, HandScored, TrickTaken
+from ohhell_env.events import BidMade, BidsShown, CardPlayed, Event, HandDealt, HandScored, TrickTaken
 from ohhell_env.notation import write_record
 from ohhell_env.render.ansi import hand_text
 from ohhell_env.rules import Rules

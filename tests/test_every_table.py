@@ -17,7 +17,8 @@ from rich.console import Console
 from tables import EVERY_TABLE
 
 from ohhell_env import Rules, SeatEnv, SeatVectorEnv, ohhell_v0, view
-from ohhell_env.game import Game, HandDealt, short_text
+from ohhell_env.events import HandDealt
+from ohhell_env.game import Game
 from ohhell_env.match import Match, Seating
 from ohhell_env.noop import NoopEnv
 from ohhell_env.notation import load_record, write_record
@@ -27,6 +28,7 @@ from ohhell_env.render.scene import Scene, scene_of
 from ohhell_env.render.table import FELT, Spot, TablePainter
 from ohhell_env.state import BID, BLIND, MATCH_OVER, NAME_SUIT, NAME_TRUMP, NONE, PASS_OR_NIL, PLAY, WIDE_FORM
 from ohhell_env.watch import scenes
+from ohhell_env.words import short_text
 
 WIDE = {name: rules for name, rules in EVERY_TABLE.items() if not rules.standard}
 

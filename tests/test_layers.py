@@ -34,6 +34,8 @@ ORDER = [
     "observation",
     "decoding",
     "render.ansi",
+    "events",
+    "words",
     "game",
     "render.scene",
     "render.paint",

@@ -17,13 +17,14 @@ from rich.console import Console
 from ohhell_env import Rules
 from ohhell_env.bots.search import SearchBot
 from ohhell_env.cards import parse_card
-from ohhell_env.game import Game, action_text
+from ohhell_env.game import Game
 from ohhell_env.kernel import FIRST_BID
 from ohhell_env.match import Match, Seating, display_names, load_seating, save_match, seating_path
 from ohhell_env.notation import load_record, write_record
 from ohhell_env.play import Session, Stopped, main, policy_chances, read_action
 from ohhell_env.presets import PRESETS, preset
 from ohhell_env.state import MATCH_OVER, PLAY
+from ohhell_env.words import action_text
 
 ROOT = Path(__file__).resolve().parent.parent
 SHORT = Rules(players=3, ramp=(3, 1, 2))

@@ -18,13 +18,15 @@ from tables import EVERY_TABLE
 from ohhell_env import Rules, view
 from ohhell_env.bots.policy import load_policy
 from ohhell_env.cards import SUIT_NAMES, card_symbol, parse_cards
-from ohhell_env.game import BidMade, Game, Said, action_text
+from ohhell_env.events import BidMade, Said
+from ohhell_env.game import Game
 from ohhell_env.notation import save_record
 from ohhell_env.render.replay_html import replay_data, replay_page
 from ohhell_env.render.scene import sorted_cards
 from ohhell_env.replay import Replay, load_replay
 from ohhell_env.review import Review, load_review, review, review_path, save_review
 from ohhell_env.state import BID, PLAY
+from ohhell_env.words import action_text
 
 SMALL = Rules(ramp=(4, 1, 3))
 TABLES = {**SHORT, **EVERY_TABLE}

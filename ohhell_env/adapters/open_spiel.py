@@ -49,7 +49,7 @@ from ohhell_env.adapters import missing_extra
 from ohhell_env.bots.worlds import PLAN, deal_world, plan_deals
 from ohhell_env.cards import STANDARD_DECK, Deck, card_name
 from ohhell_env.decoding import observation_text
-from ohhell_env.game import Game, action_text, illegal_action_text
+from ohhell_env.game import Game, illegal_action_text
 from ohhell_env.jit import stream_of
 from ohhell_env.limits import MAX_PLAYERS, MIN_PLAYERS
 from ohhell_env.observation import encode, observation_layout
@@ -57,6 +57,7 @@ from ohhell_env.rules import Rules
 from ohhell_env.scoring import resolve, tabulate
 from ohhell_env.simulator import Simulator
 from ohhell_env.state import BID, GAME, HAND_OVER, NONE
+from ohhell_env.words import action_text
 
 try:
     import pyspiel

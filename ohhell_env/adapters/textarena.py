@@ -9,7 +9,7 @@ from typing import Any
 from ohhell_env import ohhell_v0
 from ohhell_env.adapters import missing_extra
 from ohhell_env.cards import SUIT_NAMES
-from ohhell_env.game import (
+from ohhell_env.events import (
     BidMade,
     BidsShown,
     CardPlayed,
@@ -21,9 +21,8 @@ from ohhell_env.game import (
     SuitNamed,
     TrickTaken,
     TrumpMade,
-    illegal_action_text,
-    news,
 )
+from ohhell_env.game import illegal_action_text, news
 from ohhell_env.rules import Rules
 from ohhell_env.state import NAME_SUIT, NAME_TRUMP, PLAY, WIDE_FIRST_SLOT
 

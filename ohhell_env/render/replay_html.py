@@ -17,11 +17,12 @@ from importlib.resources import files
 from typing import Any
 
 from ohhell_env.cards import SUIT_NAMES, SUIT_SYMBOLS, Pack
-from ohhell_env.game import Game, short_text
+from ohhell_env.game import Game
 from ohhell_env.render.scene import PHASES, deeds, scene_of, sorted_cards
 from ohhell_env.replay import Replay
 from ohhell_env.review import Option, Review
 from ohhell_env.state import BID, BLIND, HAND_OVER, MATCH_OVER, PASS_OR_NIL, PLAY
+from ohhell_env.words import short_text
 
 _SPEAKING = (BID, BLIND, PASS_OR_NIL)
 RED_SUITS = "♦♥"

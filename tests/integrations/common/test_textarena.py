@@ -10,7 +10,7 @@ from libraries import library
 from tables import EVERY_TABLE
 
 from ohhell_env import Rules, ohhell_v0
-from ohhell_env.game import short_text
+from ohhell_env.words import short_text
 
 ta = library("textarena")
 
