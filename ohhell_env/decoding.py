@@ -207,18 +207,26 @@ def observation_text(observation: NDArray[np.int8], pack: Pack = STANDARD) -> st
         line = f"{name:7} bid {bid}, taken {facts['taken'][seat]}"
         if facts["need"][seat] is not None:
             line += f", needs {facts['need'][seat]}"
-        if facts["trick"][seat] is not None:
-            line += f", in the trick {pack.symbol(facts['trick'][seat])}"
-            line += " (winning)" if facts["winning"] == seat else ""
-        if facts["played"][seat]:
-            line += f", played {cards(facts['played'][seat])}"
-        if facts["voids"][seat]:
-            line += ", void in " + ", ".join(SUIT_NAMES[suit] for suit in facts["voids"][seat])
-        if seat:
-            low, high = facts["score_gap"][seat - 1]
-            line += f", you lead by {low:g} to under {high:g}"
-        lines.append(line)
+        lines.append(line + _played_text(facts, seat, pack, cards))
     return "\n".join(lines)
+
+
+def _played_text(facts: dict[str, Any], seat: int, pack: Pack, cards: Callable[..., str]) -> str:
+    """What a seat has on the table, what is known of its hand, and how far the viewer leads it."""
+    text = ""
+    if facts["trick"][seat] is not None:
+        text += f", in the trick {pack.symbol(facts['trick'][seat])}"
+        text += " (winning)" if facts["winning"] == seat else ""
+    if facts["played"][seat]:
+        text += f", played {cards(facts['played'][seat], facts['replayed'][seat] if 'replayed' in facts else ())}"
+    if facts["voids"][seat]:
+        text += ", void in " + ", ".join(SUIT_NAMES[suit] for suit in facts["voids"][seat])
+    if seat:
+        if "others" in facts and facts["others"][seat - 1]:
+            text += f", holds {cards(facts['others'][seat - 1], facts['others_seconds'][seat - 1])}"
+        low, high = facts["score_gap"][seat - 1]
+        text += f", you lead by {low:g} to under {high:g}"
+    return text
 
 
 def _wide_lines(facts: dict[str, Any], names: list[str], pack: Pack, cards: Callable[..., str]) -> Iterator[str]:
@@ -248,19 +256,7 @@ def _wide_lines(facts: dict[str, Any], names: list[str], pack: Pack, cards: Call
             line += f", {facts['pledges'][seat]}"
         if facts["first_bids"][seat] is not None:
             line += f", first bid {facts['first_bids'][seat]}"
-        if facts["trick"][seat] is not None:
-            line += f", in the trick {pack.symbol(facts['trick'][seat])}"
-            line += " (winning)" if facts["winning"] == seat else ""
-        if facts["played"][seat]:
-            line += f", played {cards(facts['played'][seat], facts['replayed'][seat])}"
-        if facts["voids"][seat]:
-            line += ", void in " + ", ".join(SUIT_NAMES[suit] for suit in facts["voids"][seat])
-        if seat:
-            if facts["others"][seat - 1]:
-                line += f", holds {cards(facts['others'][seat - 1], facts['others_seconds'][seat - 1])}"
-            low, high = facts["score_gap"][seat - 1]
-            line += f", you lead by {low:g} to under {high:g}"
-        yield line
+        yield line + _played_text(facts, seat, pack, cards)
 
 
 def layout_table(wide: bool = False) -> str:

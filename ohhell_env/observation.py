@@ -20,7 +20,9 @@ from ohhell_env.jit import ONE, Int, by_form, clamp, jit, left_of, lowest, store
 from ohhell_env.limits import MAX_HAND_SIZE, MAX_PLAYERS, MIN_PLAYERS, NUM_BIDS
 from ohhell_env.rules import Rules
 from ohhell_env.sections import (
+    BID_SUM,
     GAPS_REACHED,
+    HANDS_LEFT,
     MAX_GAP,
     MAX_HANDS_LEFT,
     MAX_NEED,
@@ -29,9 +31,11 @@ from ohhell_env.sections import (
     SCORE_GAPS,
     SEALED,
     Section,
+    need_section,
     offsets,
     put,
     relative,
+    score_gap_section,
 )
 from ohhell_env.state import BID, NONE, STANDARD_FORM, Form
 
@@ -44,14 +48,8 @@ SECTIONS = (
     Section("unseen", (NUM_CARDS,), "cards of the pack that the viewer cannot place: not held, played or turned up"),
     Section("played", (_S, NUM_CARDS), "cards that each seat has played in this hand, the current trick included"),
     Section("voids", (_S, NUM_SUITS), "suits in which each seat has failed to follow in this hand"),
-    Section("hands_left", (MAX_HANDS_LEFT,), "thermometer: at least 1, 2, .. 32 hands follow this one"),
-    Section(
-        "score_gap",
-        (_S - 1, len(SCORE_GAPS)),
-        "thermometer for each other seat: viewer's total less theirs is at least "
-        + ", ".join(map(str, SCORE_GAPS))
-        + " points",
-    ),
+    HANDS_LEFT,
+    score_gap_section(_S),
     Section("turned", (NUM_RANKS,), "rank of the card turned up; its suit is trump; none: nothing is turned"),
     Section("trump", (NUM_SUITS + 1,), "trump suit, or no trump"),
     Section("trick", (_S, NUM_SUITS + NUM_RANKS), "suit, then rank, of each seat's card in the current trick"),
@@ -60,16 +58,8 @@ SECTIONS = (
     Section("winning", (_S,), "seat that wins the current trick as it stands"),
     Section("bids", (_S, NUM_BIDS + 2), "bid 0..17 of each seat, or `hidden` (made, sealed), or `not yet`"),
     Section("taken", (_S, MAX_HAND_SIZE + 1), "tricks 0..17 that each seat has taken"),
-    Section(
-        "need",
-        (_S, MAX_NEED - MIN_NEED + 1),
-        f"bid - taken of each seat whose bid the viewer knows, clipped to {MIN_NEED}..{MAX_NEED}",
-    ),
-    Section(
-        "bid_sum",
-        (2 * MAX_SUM_GAP + 1,),
-        f"sum of the bids made less hand size, clipped to {-MAX_SUM_GAP}..{MAX_SUM_GAP}; none: bids are still sealed",
-    ),
+    need_section(_S),
+    BID_SUM,
     Section("forbidden", (NUM_BIDS,), "the hook: the bid that the viewer, dealer and to bid, may not make"),
     Section("turn", (_S,), "seat to act; none: the match is over"),
     Section("dealer", (_S,), "seat of the dealer"),

@@ -17,7 +17,9 @@ from ohhell_env.limits import WIDE_MAX_HAND_SIZE, WIDE_MAX_PLAYERS, WIDE_MIN_PLA
 from ohhell_env.ramps import SPECIALS
 from ohhell_env.rules import DUPLICATES, FULL_DEALS, LEAD_TRUMP, OWN_CARDS
 from ohhell_env.sections import (
+    BID_SUM,
     GAPS_REACHED,
+    HANDS_LEFT,
     MAX_GAP,
     MAX_HANDS_LEFT,
     MAX_NEED,
@@ -26,9 +28,11 @@ from ohhell_env.sections import (
     SCORE_GAPS,
     SEALED,
     Section,
+    need_section,
     offsets,
     put,
     relative,
+    score_gap_section,
 )
 from ohhell_env.state import BID, BLIND, BLIND_BID, FIXED, NIL, NO_TRUMP, NONE, PASS_OR_NIL
 
@@ -62,14 +66,8 @@ SECTIONS = (
     Section("others", (_S - 1, _C), "cards of each other seat that lie face up to the viewer"),
     Section("others_seconds", (_S - 1, _C), "of them those that the seat holds twice"),
     Section("voids", (_S, NUM_SUITS), "suits in which each seat has failed to follow in this hand"),
-    Section("hands_left", (MAX_HANDS_LEFT,), "thermometer: at least 1, 2, .. 32 hands follow this one"),
-    Section(
-        "score_gap",
-        (_S - 1, len(SCORE_GAPS)),
-        "thermometer for each other seat: viewer's total less theirs is at least "
-        + ", ".join(map(str, SCORE_GAPS))
-        + " points",
-    ),
+    HANDS_LEFT,
+    score_gap_section(_S),
     Section("turned", (_C,), "card turned up, out of play"),
     Section("shown", (_C,), "card that made trump and is in play: the dealer's last card, or the one cut"),
     Section("trump", (NUM_SUITS + 2,), "trump suit, or no trump, or not yet known"),
@@ -83,16 +81,8 @@ SECTIONS = (
     Section("pledges", (_S, len(PLEDGES)), "what each seat said before the bidding: passed, nil, or bid blind"),
     Section("rounds", (variants.LAST_ROUND + 1,), "knocking: rounds of bids that have fitted, 0..6"),
     Section("taken", (_S, _B), "tricks 0..26 that each seat has taken"),
-    Section(
-        "need",
-        (_S, MAX_NEED - MIN_NEED + 1),
-        f"bid - taken of each seat whose bid the viewer knows, clipped to {MIN_NEED}..{MAX_NEED}",
-    ),
-    Section(
-        "bid_sum",
-        (2 * MAX_SUM_GAP + 1,),
-        f"sum of the bids made less hand size, clipped to {-MAX_SUM_GAP}..{MAX_SUM_GAP}; none: bids are still sealed",
-    ),
+    need_section(_S),
+    BID_SUM,
     Section("forbidden", (_B,), "bids up to the hand size that the viewer, to bid, may not make"),
     Section("turn", (_S,), "seat to act; none: the match is over"),
     Section("dealer", (_S,), "seat of the dealer"),

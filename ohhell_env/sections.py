@@ -42,6 +42,35 @@ class Section:
         return int(np.prod(self.shape))
 
 
+# Sections that both layouts have.
+HANDS_LEFT = Section("hands_left", (MAX_HANDS_LEFT,), "thermometer: at least 1, 2, .. 32 hands follow this one")
+BID_SUM = Section(
+    "bid_sum",
+    (2 * MAX_SUM_GAP + 1,),
+    f"sum of the bids made less hand size, clipped to {-MAX_SUM_GAP}..{MAX_SUM_GAP}; none: bids are still sealed",
+)
+
+
+def score_gap_section(seats: int) -> Section:
+    """How the viewer's total stands to each other seat's, in a layout of so many seats."""
+    return Section(
+        "score_gap",
+        (seats - 1, len(SCORE_GAPS)),
+        "thermometer for each other seat: viewer's total less theirs is at least "
+        + ", ".join(map(str, SCORE_GAPS))
+        + " points",
+    )
+
+
+def need_section(seats: int) -> Section:
+    """What each seat still needs, in a layout of so many seats."""
+    return Section(
+        "need",
+        (seats, MAX_NEED - MIN_NEED + 1),
+        f"bid - taken of each seat whose bid the viewer knows, clipped to {MIN_NEED}..{MAX_NEED}",
+    )
+
+
 def offsets(sections: tuple[Section, ...]) -> tuple[dict[str, int], int]:
     """Where each section starts, and the length of them all."""
     starts, at = {}, 0
