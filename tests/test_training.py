@@ -28,13 +28,13 @@ from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, cards_of, mask_of
 from ohhell_env.rules import Rules
 from ohhell_env.simulator import Simulator
 from ohhell_env.state import GAME, NONE
-from training.checkpoint import STATE, Counters, save_checkpoint
+from training.checkpoint import STATE, Counters, save_checkpoint, stage_of, stages
 from training.config import Config
 from training.fixed_deals import one_against_rest
 from training.learner import average_weights, dmc_loss, exploration, gradient_step, learning_rate
 from training.network import ActorCritic, TrainingNetwork
 from training.selfplay import Collector
-from training.train import train
+from training.train import first_network, train
 
 ROOT = Path(__file__).parents[1]
 TINY = {
@@ -258,6 +258,27 @@ def test_training_stops_where_a_loss_is_no_number(tmp_path):
     assert not (tmp_path / "run" / STATE).exists()
 
 
+def test_a_run_starts_from_a_checkpoint_and_tells_what_made_it(tmp_path):
+    train(tiny(tmp_path / "one"), Console(quiet=True))
+    first = load_policy(tmp_path / "one/checkpoint")
+    config = tiny(tmp_path / "two", init_from=str(tmp_path / "one/checkpoint"), init_scale=15.0, learner="ppo")
+    network, lineage = first_network(config)
+    inputs = torch.randint(0, 2, (9, network.num_inputs), dtype=torch.int8)
+    assert torch.allclose(network(inputs), 15 * first.network(inputs), rtol=1e-4, atol=1e-5)
+    train(config, Console(quiet=True))
+    train(dataclasses.replace(config, decisions=2000), Console(quiet=True))
+    meta = load_policy(tmp_path / "two/checkpoint").meta
+    assert meta["lineage"] == lineage == [stage_of(first.meta)]
+    assert [run["decisions"] for run in stages(meta)] == [first.meta["decisions"], meta["decisions"]]
+    card = (tmp_path / "two/checkpoint/README.md").read_text()
+    assert f"{first.meta['decisions'] + meta['decisions']:,} decisions ({first.meta['decisions']:,} and " in card
+    one, two = (line for line in card.splitlines() if "training.train" in line)
+    assert "--folder runs/checkpoint-1 --decisions 1000" in one
+    assert "--folder runs/checkpoint --decisions 2000" in two
+    assert "--init-from runs/checkpoint-1/checkpoint --init-scale 15.0" in two
+    assert str(tmp_path) not in card
+
+
 def command(folder, launcher=("-m", "training.train"), **options):
     arguments = ["--folder", str(folder)]
     for name, value in {**TINY, "save_minutes": 0.0, **options}.items():
@@ -388,6 +409,8 @@ def test_a_folder_with_another_run_is_refused(tmp_path):
         ({"cpu_minutes": -1.0}, "cpu_minutes=-1.0 is not allowed"),
         ({"precision": "fp8"}, "precision='fp8' is not known; use 'auto', 'fp32' or 'bf16'"),
         ({"magnet": 0.1}, "magnet=0.1 is for learner='ppo'"),
+        ({"opponents_share": -0.1}, "opponents_share=-0.1 is not allowed; use 0 to 1"),
+        ({"init_scale": 0.0}, "init_scale=0.0 is not allowed"),
         ({"past": 1.5}, "past=1.5 is not allowed; use 0 to 1"),
     ],
 )

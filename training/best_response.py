@@ -39,7 +39,7 @@ from training.exact import policy_of, responses
 from training.intervals import Estimate
 from training.learner import average_weights, exploration, gradient_step, learning_rate, share_done
 from training.network import TrainingNetwork
-from training.selfplay import Collector
+from training.selfplay import LEARNER, PAST, Collector
 from training.train import minibatches
 
 
@@ -53,12 +53,10 @@ class ExploiterCollector(Collector):
 
     def __init__(self, config: Config, rules: Rules) -> None:
         super().__init__(config, tables=([rules], [1.0]))
-        self._players = rules.players
 
-    def _seats_to_freeze(self, iteration: int) -> NDArray[np.bool_]:
-        own = np.random.default_rng((self.config.seed, iteration, 1)).integers(self._players, size=self.config.hands)
-        seats: NDArray[np.bool_] = own[:, None] != np.arange(MAX_PLAYERS)
-        return seats
+    def _seats(self, iteration: int) -> NDArray[np.int8]:
+        own = np.random.default_rng((self.config.seed, iteration, 1)).integers(self._players())
+        return np.where(own[:, None] == np.arange(MAX_PLAYERS), LEARNER, PAST).astype(np.int8)
 
 
 def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Meter | None = None) -> PolicyBot:

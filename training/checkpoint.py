@@ -37,6 +37,7 @@ class Counters:
         cpu_seconds: processor time used.
         precision: arithmetic of the network, chosen at the start: "fp32" or "bf16".
         past: iterations after which a past policy was kept.
+        lineage: the runs that its first weights came from, oldest first, each as `stage_of` tells it.
     """
 
     iteration: int = 0
@@ -46,6 +47,17 @@ class Counters:
     cpu_seconds: float = 0.0
     precision: str = "fp32"
     past: list[int] = field(default_factory=list)
+    lineage: list[dict[str, Any]] = field(default_factory=list)
+
+
+def stage_of(meta: dict[str, Any]) -> dict[str, Any]:
+    """What a later run's checkpoint tells of the run behind a meta.json."""
+    return {name: meta[name] for name in ("decisions", "hands", "cpu_hours", "seed", "commit", "config")}
+
+
+def stages(meta: dict[str, Any]) -> list[dict[str, Any]]:
+    """All runs that made a checkpoint, the last one its own."""
+    return [*meta.get("lineage", []), stage_of(meta)]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -129,43 +141,69 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
         "seed": config.seed,
         "commit": commit(),
         "config": config.to_json(),
+        "lineage": counters.lineage,
     }
     write_atomically(folder / WEIGHTS, weights)
     write_atomically(folder / META, (json.dumps(meta, indent=2) + "\n").encode())
     write_atomically(folder / CARD, model_card(folder.name, meta).encode())
 
 
+def under_name(meta: dict[str, Any], name: str) -> dict[str, Any]:
+    """A checkpoint's meta.json with its runs in folders called after a name, wherever they were when it was trained."""
+    runs, before = [], ""
+    for number, run in enumerate(stages(meta), 1):
+        folder = f"runs/{name}-{number}" if number <= len(meta.get("lineage", [])) else f"runs/{name}"
+        start = {"init_from": f"{before}/checkpoint"} if before else {}
+        runs.append({**run, "config": {**run["config"], "folder": folder, **start}})
+        before = folder
+    return {**meta, "config": runs[-1]["config"], "lineage": runs[:-1]}
+
+
+def train_command(config: dict[str, Any]) -> str:
+    """The command of a run with these options, as `Config.to_json` tells them."""
+    defaults = Config().to_json()
+    words = [
+        f"--{option.replace('_', '-')} {' '.join(map(str, value)) if isinstance(value, list) else value}"
+        for option, value in config.items()
+        if option == "folder" or value != defaults[option]
+    ]
+    return " ".join(["python -m training.train", *words])
+
+
 def model_card(name: str, meta: dict[str, Any]) -> str:
     """The checkpoint's README.md."""
     config = Config.from_json(meta["config"])
-    defaults = Config()
-    options = " ".join(
-        f"--{key.replace('_', '-')} {' '.join(map(str, value)) if isinstance(value, list) else value}"
-        for key, value in meta["config"].items()
-        if value != defaults.to_json()[key] and key != "folder"
-    )
     players = sorted(set(config.players))
     largest = f"up to {config.max_hand_size} cards" if config.max_hand_size else "of every size"
+    runs = stages(under_name(meta, name))
+    against = ""
+    if config.opponents:
+        against = f", {' and '.join(config.opponents)} in some seats of {config.opponents_share:.0%} of the hands"
+
+    def parts(of: str, form: str) -> str:
+        return f" ({' and '.join(format(run[of], form) for run in runs)}, one run after the other)" if runs[1:] else ""
+
     return "\n".join(
         [
             f"# {name}",
             "",
             f"A perceptron of {meta['network']['depth']} layers of {meta['network']['width']} units, trained by "
-            f"self-play ({config.learner}) on single hands for their points.",
+            f"self-play ({config.learner}) on single hands for their points{against}.",
             "",
             "| | |",
             "| --- | --- |",
             f"| environment | {meta['environment']}, observation layout `{meta['observation_layout']}` |",
             f"| tables | {players[0]} to {players[-1]} players, hands {largest}, bids sealed at {config.sealed:.0%} "
             f"of the tables and open at the others, hook on at {config.hook:.0%} |",
-            f"| trained on | {meta['decisions']:,} decisions of {meta['hands']:,} hands |",
-            f"| processor time | {meta['cpu_hours']:.2f} hours |",
+            f"| trained on | {sum(run['decisions'] for run in runs):,} decisions{parts('decisions', ',')} "
+            f"of {sum(run['hands'] for run in runs):,} hands |",
+            f"| processor time | {sum(run['cpu_hours'] for run in runs):.2f} hours{parts('cpu_hours', '.2f')} |",
             f"| seed | {meta['seed']} |",
             f"| commit | `{meta['commit']}` |",
             "",
             "Trained by:",
             "",
-            f"    python -m training.train --folder runs/{name} {options}".rstrip(),
+            *(f"    {train_command(run['config'])}" for run in runs),
             "",
             "It plays for the points of the hand; the score of the match is not among its inputs.",
             "",

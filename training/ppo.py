@@ -12,7 +12,7 @@ of a point for a nat.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ohhell_env import kernel
+from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy_input import LABELS
 from ohhell_env.jit import jit, lowest
 from ohhell_env.kernel import NUM_ACTIONS
@@ -144,8 +145,10 @@ def write_masks(games: Any, hand: Any, relabellings: Any, start: int, stop: int,
 class PolicyCollector(Collector):
     """A `Collector` that plays the policy itself, and keeps its probabilities and values with each decision."""
 
-    def __init__(self, config: Config, rank: int = 0, processes: int = 1) -> None:
-        super().__init__(config, rank, processes)
+    _columns = NUM_ACTIONS + 1
+
+    def __init__(self, config: Config, rank: int = 0, processes: int = 1, bots: Sequence[Bot] = ()) -> None:
+        super().__init__(config, rank, processes, bots=bots)
         self._temperature = 1.0  # the probabilities of the logits themselves
         capacity = len(self._actions)
         self._mask = np.empty((capacity, NUM_ACTIONS), dtype=np.bool_)

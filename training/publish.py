@@ -16,7 +16,7 @@ from rich.console import Console
 from ohhell_env.bots.policy import CARD, META, WEIGHTS, PolicyBot, load_checkpoint, shipped_checkpoints
 from ohhell_env.bots.spec import SEARCH_WITH
 from training.arena import ArenaError, tables_for
-from training.checkpoint import model_card, write_atomically
+from training.checkpoint import model_card, stages, under_name, write_atomically
 from training.command import run_command
 from training.golden import GOLDEN, golden_values
 from training.intervals import Estimate
@@ -61,7 +61,7 @@ def publish(source: Path, name: str, evals: Sequence[Path] = (), to: Path = Path
     evaluations = _evaluations(evals, name, weights_hash(source))
     files = {
         WEIGHTS: (source / WEIGHTS).read_bytes(),
-        META: (source / META).read_bytes(),
+        META: _json(under_name(meta, name)),
         GOLDEN: _json(golden_values(PolicyBot(network))),
         EVALUATIONS: _json(evaluations),
         CARD: card(name, meta, evaluations).encode(),
@@ -231,8 +231,9 @@ def leaderboard(root: Path) -> str:
     for folder, (meta, leads) in zip(folders, standings, strict=True):
         network = f"{meta['network']['width']} x {meta['network']['depth']}"
         cells = [_lead(leads.get(opponent, [])) for opponent in opponents]
-        start = f"| [{folder.name}]({folder.name}/README.md) | {network} | {meta['decisions']:,} |"
-        lines.append(f"{start} {meta['cpu_hours']:.1f} | {' | '.join(cells)} |")
+        decisions, hours = (sum(run[of] for run in stages(meta)) for of in ("decisions", "cpu_hours"))
+        start = f"| [{folder.name}]({folder.name}/README.md) | {network} | {decisions:,} | {hours:.1f} |"
+        lines.append(f"{start} {' | '.join(cells)} |")
     lines += [
         "",
         "Ahead of: points a hand more than the opponent in all other seats, the mean over the tables and hand sizes "

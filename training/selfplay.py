@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ohhell_env import kernel
+from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy_input import (
     LABELS,
     NUM_DERIVED,
@@ -31,7 +33,10 @@ from ohhell_env.state import HAND_OVER
 from training.config import Config
 
 RETURN_SCALE = 10.0  # points in a unit of return
-_PAST_SEATS = 1  # number of an iteration's random stream that draws the seats of past policies
+# Numbers of an iteration's random streams that draw the seats of others; training.past has 2.
+_PAST_SEATS, _BOT_SEATS = 1, 3
+LEARNER, PAST, BOTS = 0, 1, 2  # who plays a seat; bot k is BOTS + k
+_NEVER = -1e9  # value of what a bot does not do
 _EXPLORATION = 2  # number of a match's random stream that decides explorations and relabellings
 
 
@@ -187,7 +192,10 @@ class Collector:
         rank: number of this process; it plays every ``processes``-th hand.
         processes: how many there are.
         tables: other tables than the run's, and how often each is drawn.
+        bots: the players of ``config.opponents``.
     """
+
+    _columns = NUM_ACTIONS  # of the network's output
 
     def __init__(
         self,
@@ -195,8 +203,10 @@ class Collector:
         rank: int = 0,
         processes: int = 1,
         tables: tuple[list[Rules], list[float]] | None = None,
+        bots: Sequence[Bot] = (),
     ) -> None:
         self.config = config
+        self._bots = bots
         self._temperature = config.temperature
         self._share = slice(rank, None, processes)
         hands = config.hands // processes
@@ -233,9 +243,7 @@ class Collector:
         """
         simulator = self.start(iteration)
         self._frozen = frozen
-        self._frozen_seats = np.zeros((len(simulator), MAX_PLAYERS), dtype=np.bool_)
-        if frozen is not None:
-            self._frozen_seats = self._seats_to_freeze(iteration)
+        self._whose = self._seats(iteration)
         games, tables = simulator.games, simulator.tables
         streams = np.empty(len(games), dtype=np.uint64)
         start_hands(games, streams, _EXPLORATION)
@@ -250,7 +258,7 @@ class Collector:
                 break
             active = active[:count]
             rows = slice(start, start + count)
-            self._own[rows] = ~self._frozen_seats[self._hand[rows], self._seat[rows]]
+            self._own[rows] = self._whose[self._hand[rows], self._seat[rows]] == LEARNER
             values = self._evaluate(network, start, start + count)  # (count, A)
             take_decisions(
                 games, tables, values, streams, epsilon, self._temperature,
@@ -258,39 +266,67 @@ class Collector:
             )  # fmt: skip
             start += count
         experience = self._experience(start)
-        return experience if frozen is None else experience.only(self._own[:start])
+        return experience.only(self._own[:start]) if self._whose.any() else experience
 
-    def _seats_to_freeze(self, iteration: int) -> NDArray[np.bool_]:
-        """One or two seats, drawn at random, in the share `past` of the hands: (H, MAX_PLAYERS)."""
-        random = np.random.default_rng((self.config.seed, iteration, 0, _PAST_SEATS))
-        hands = self.config.hands
-        number = random.integers(1, 3, hands) * (random.random(hands) < self.config.past)  # (H,)
-        places = random.random((hands, MAX_PLAYERS))[self._share]
-        players = self._simulator.tables["players"][self._simulator.games["table"]]
-        places[np.arange(MAX_PLAYERS) >= players[:, None]] = np.inf
-        seats: NDArray[np.bool_] = places.argsort(axis=1).argsort(axis=1) < number[self._share, None]
-        return seats
+    def _seats(self, iteration: int) -> NDArray[np.int8]:
+        """Who plays each seat: (H, MAX_PLAYERS) of LEARNER, PAST, BOTS + k."""
+        whose = np.full((len(self._simulator), MAX_PLAYERS), LEARNER, dtype=np.int8)
+        if self._bots:
+            random = self._stream(iteration, _BOT_SEATS)
+            chosen = random.random(self.config.hands) < self.config.opponents_share  # (H,)
+            share = random.random(self.config.hands)[self._share]
+            bots = random.integers(len(self._bots), size=self.config.hands)[self._share]
+            number = 1 + np.floor(share * (self._players() - 1))  # one to all but one
+            taken = self._places(random) < np.where(chosen[self._share], number, 0)[:, None]
+            whose = np.where(taken, BOTS + bots[:, None], whose).astype(np.int8)
+        if self._frozen is not None:
+            random = self._stream(iteration, _PAST_SEATS)
+            hands = self.config.hands
+            number = random.integers(1, 3, hands) * (random.random(hands) < self.config.past)  # (H,)
+            whose[self._places(random) < number[self._share, None]] = PAST
+        return whose
+
+    def _stream(self, iteration: int, number: int) -> np.random.Generator:
+        return np.random.default_rng((self.config.seed, iteration, 0, number))
+
+    def _players(self) -> NDArray[np.int64]:
+        players: NDArray[np.int64] = self._simulator.tables["players"][self._simulator.games["table"]]
+        return players
+
+    def _places(self, random: np.random.Generator) -> NDArray[np.int64]:
+        """Each hand's seats in random order, absent ones last: (H, MAX_PLAYERS)."""
+        keys = random.random((self.config.hands, MAX_PLAYERS))[self._share]
+        keys[np.arange(MAX_PLAYERS) >= self._players()[:, None]] = np.inf
+        places: NDArray[np.int64] = keys.argsort(axis=1).argsort(axis=1)
+        return places
 
     def _evaluate(self, network: nn.Module, start: int, stop: int) -> NDArray[np.float32]:
         """The values by which decisions start..stop-1 are about to be taken: (stop - start, A)."""
-        inputs, own = torch.from_numpy(self._inputs[start:stop]), self._own[start:stop]
+        rows = slice(start, stop)
+        inputs, hand = torch.from_numpy(self._inputs[rows]), self._hand[rows]
+        whose = self._whose[hand, self._seat[rows]]  # (N,)
         outputs: NDArray[np.float32]
-        if self._frozen is None or own.all():
+        if not whose.any():
             outputs = network(inputs).numpy()
             return outputs
-        if not own.any():
-            outputs = self._frozen(inputs).numpy()
-            return outputs
-        mine, others = network(inputs[own]).numpy(), self._frozen(inputs[~own]).numpy()
-        outputs = np.empty((len(own), mine.shape[1]), dtype=np.float32)
-        outputs[own], outputs[~own] = mine, others
+        outputs = np.zeros((len(hand), self._columns), dtype=np.float32)
+        for player in np.unique(whose).tolist():
+            chosen = np.flatnonzero(whose == player)
+            if player >= BOTS:
+                actions = self._bots[player - BOTS].act(self._simulator, hand[chosen])
+                outputs[chosen, :NUM_ACTIONS] = _NEVER
+                outputs[chosen, LABELS[self._relabellings[rows][chosen], actions]] = 0.0
+            elif player == PAST and self._frozen is not None:
+                outputs[chosen] = self._frozen(inputs[chosen]).numpy()
+            else:
+                outputs[chosen] = network(inputs[chosen]).numpy()
         return outputs
 
     def _experience(self, count: int) -> Experience:
         games, tables = self._simulator.games, self._simulator.tables
         points = np.zeros((len(games), MAX_PLAYERS))
         made = score_hands(games, tables, points)
-        players = tables["players"][games["table"]]
+        players = self._players()
         returns = relative_points(points, players)
         hand, seat = self._hand[:count], self._seat[:count]
         return Experience(

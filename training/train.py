@@ -25,7 +25,15 @@ from rich.console import Console
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.policy import PolicyBot, find_checkpoint, load_checkpoint
 from ohhell_env.bots.policy_network import PolicyNetwork
-from training.checkpoint import STATE, Counters, load_state, save_checkpoint, save_state, write_atomically
+from training.checkpoint import (
+    STATE,
+    Counters,
+    load_state,
+    save_checkpoint,
+    save_state,
+    stages,
+    write_atomically,
+)
 from training.config import Config, check_resumable
 from training.fixed_deals import evaluate
 from training.learner import (
@@ -62,11 +70,12 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
     torch.manual_seed(config.seed)  # the first weights; nothing else draws from it
-    policy = first_network(config)
+    policy, lineage = first_network(config)
     average = copy.deepcopy(policy)
     optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr, fused=True)
     opponent = make_bot(config.eval_opponent)
-    counters = Counters(precision=config.precision)
+    bots = [make_bot(spec, config.seed) for spec in config.opponents]
+    counters = Counters(precision=config.precision, lineage=lineage)
     if (config.folder / STATE).exists():
         check_resumable(config, config.folder)
         counters = load_state(config.folder, policy, average, optimiser)
@@ -83,7 +92,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         write_atomically(config.folder / "config.json", (json.dumps(config.to_json(), indent=2) + "\n").encode())
         progress = Progress(config.folder, counters.iteration, console)
     ppo = config.learner == "ppo"
-    collector = (PolicyCollector if ppo else Collector)(config, rank, processes)
+    collector = (PolicyCollector if ppo else Collector)(config, rank, processes, bots=bots)
     stop = StopAfterIteration()
     first = True
     done = share_done(config, counters.decisions, counters.cpu_seconds)
@@ -182,19 +191,22 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     return average
 
 
-def first_network(config: Config) -> PolicyNetwork:
-    """The network that a run starts from: random, or a checkpoint's."""
+def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:
+    """The network that a run starts from, random or a checkpoint's, and the runs that made that one."""
     kind = ActorCritic if config.learner == "ppo" else PolicyNetwork
     network = kind(config.width, config.depth, config.sections)
     if not config.init_from:
-        return network
-    given, _ = load_checkpoint(find_checkpoint(config.init_from))
+        return network, []
+    given, meta = load_checkpoint(find_checkpoint(config.init_from))
     if given.describe() != network.describe():
         raise ValueError(
             f"init_from={config.init_from!r} has a network of {given.describe()}, the run's is {network.describe()}"
         )
     network.load_state_dict(given.state_dict(), strict=False)  # a critic is no part of a checkpoint
-    return network
+    with torch.no_grad():
+        for parameter in network.head.parameters():
+            parameter *= config.init_scale
+    return network, stages(meta)
 
 
 def minibatches(

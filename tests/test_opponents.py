@@ -1,4 +1,4 @@
-"""Past policies as opponents: which seats they have, what is learned from, and that they are kept."""
+"""Past policies and bots as opponents: which seats they have, what is learned from, what of them is kept."""
 
 import dataclasses
 from pathlib import Path
@@ -8,8 +8,13 @@ import pytest
 import torch
 from rich.console import Console
 
+from ohhell_env.bots import make_bot
+from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy_network import PolicyNetwork
 from ohhell_env.cards import NUM_CARDS
+from ohhell_env.jit import lowest
+from ohhell_env.kernel import action_of
+from ohhell_env.state import BID
 from training.checkpoint import STATE, load_state
 from training.config import Config
 from training.network import ActorCritic, TrainingNetwork
@@ -92,9 +97,9 @@ def test_past_policies_come_late_and_are_those_of_the_run(tmp_path, monkeypatch)
     monkeypatch.setattr(Collector, "collect", watch)
     config = tiny(tmp_path, decisions=12_000, hands=50, past=0.2, past_from=0.5)
     average = train(config, Console(quiet=True))
-    network = first_network(config)
+    network, _ = first_network(config)
     optimiser = torch.optim.Adam(network.parameters())
-    counters = load_state(tmp_path, network, first_network(config), optimiser)
+    counters = load_state(tmp_path, network, first_network(config)[0], optimiser)
     assert counters.iteration == len(drawn) and len(counters.past) == 20
     started = [iteration for iteration, frozen in drawn if frozen is not None]
     assert started == list(range(started[0], counters.iteration))
@@ -120,3 +125,42 @@ def test_a_run_whose_past_is_missing_or_damaged_is_refused(tmp_path):
         train(further, Console(quiet=True))
     file.write_bytes(data)
     train(further, Console(quiet=True))
+
+
+class Bidder(Bot):
+    """Bids all tricks; plays its lowest card."""
+
+    def choose(self, views, tables, keys):
+        cards = [action_of(view, lowest(view["legal"])) for view in views]
+        return np.where(views["phase"] == BID, NUM_CARDS + views["hand_size"], cards)
+
+
+@pytest.mark.parametrize(("collector", "kind"), [(Collector, PolicyNetwork), (PolicyCollector, ActorCritic)])
+def test_bots_play_some_seats_of_their_share_of_the_hands_and_are_not_learned_from(collector, kind):
+    options = tiny(opponents=("any",), opponents_share=0.5, hook=0.0, players=(4,))
+    collector = collector(options, bots=[Bidder()])
+    experience = collector.collect(bidder(0, kind), 3, 0.0)
+    bids = bids_of(collector._simulator.games)
+    theirs = np.array([sum(bids[hand, seat] > 0 for seat in range(4)) for hand in range(400)])
+    assert (theirs > 0).mean() == pytest.approx(0.5, abs=0.08) and set(theirs) == {0, 1, 2, 3}
+    learned = set(zip(experience.hand.tolist(), experience.seat.tolist(), strict=True))
+    assert {seat for seat, bid in bids.items() if bid == 0} == learned
+    assert not (experience.actions > NUM_CARDS).any()
+    assert {seat for (_, seat), bid in bids.items() if bid > 0} == set(range(4)), "any seat"
+
+
+def test_bots_play_alike_whatever_process_has_their_hands():
+    options = tiny(opponents=("random", "heuristic"), opponents_share=0.5)
+    network = bidder(0)
+    whole = Collector(options, bots=[make_bot(spec) for spec in options.opponents])
+    half = Collector(options, 1, 2, bots=[make_bot(spec) for spec in options.opponents])
+    whole.collect(network, 3, 0.1)
+    half.collect(network, 3, 0.1)
+    assert np.array_equal(whole._simulator.games["bids"][1::2], half._simulator.games["bids"])
+    assert np.array_equal(whole._simulator.games["taken"][1::2], half._simulator.games["taken"])
+
+
+def test_an_opponent_that_is_not_known_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(ValueError, match="hat"):
+        train(tiny(tmp_path / "run", opponents=("hat",)), Console(quiet=True))
+    assert not (tmp_path / "run").exists()
