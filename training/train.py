@@ -205,7 +205,7 @@ def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:
     network.load_state_dict(given.state_dict(), strict=False)  # a critic is no part of a checkpoint
     with torch.no_grad():
         for parameter in network.head.parameters():
-            parameter *= config.init_scale
+            parameter.mul_(config.init_scale)
     return network, stages(meta)
 
 
