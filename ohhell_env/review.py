@@ -137,11 +137,12 @@ def _ask_policy(replay: Replay, positions: list[int], name: str) -> tuple[dict[s
     try:
         from ohhell_env.bots.policy import load_policy  # brings torch along: only where a policy is asked
         from ohhell_env.bots.policy_input import LABELS
+        from ohhell_env.bots.policy_network import LOGIT_SCALE
     except ModuleNotFoundError as error:
         raise ValueError(f"a checkpoint needs {error.name}: pip install 'ohhell-env[train]'") from None
     bot = load_policy(name)
     knows_values = bot.meta.get("config", {}).get("learner") != "ppo"  # that learner's network gives logits
-    bot.temperature = TEMPERATURE if knows_values else 1.0
+    bot.temperature = TEMPERATURE if knows_values else 1 / LOGIT_SCALE
     views, _, _ = bot.views(replay, positions)
     about = {"name": bot.name, "temperature": bot.temperature}
     probabilities = bot.probabilities(views, replay.tables)

@@ -28,7 +28,7 @@ from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, cards_of, mask_of
 from ohhell_env.rules import Rules
 from ohhell_env.simulator import Simulator
 from ohhell_env.state import GAME, NONE
-from training.checkpoint import STATE, Counters, save_checkpoint, stage_of, stages
+from training.checkpoint import STATE, Counters, load_state, save_checkpoint, stage_of, stages
 from training.config import Config
 from training.fixed_deals import one_against_rest
 from training.learner import average_weights, dmc_loss, exploration, gradient_step, learning_rate
@@ -261,13 +261,17 @@ def test_training_stops_where_a_loss_is_no_number(tmp_path):
 def test_a_run_starts_from_a_checkpoint_and_tells_what_made_it(tmp_path):
     train(tiny(tmp_path / "one"), Console(quiet=True))
     first = load_policy(tmp_path / "one/checkpoint")
-    config = tiny(tmp_path / "two", init_from=str(tmp_path / "one/checkpoint"), init_scale=15.0, learner="ppo")
+    config = tiny(tmp_path / "two", init_from=str(tmp_path / "one/checkpoint"), learner="ppo")
     network, lineage = first_network(config)
     inputs = torch.randint(0, 2, (9, network.num_inputs), dtype=torch.int8)
     assert torch.allclose(network(inputs), 15 * first.network(inputs), rtol=1e-4, atol=1e-5)
     train(config, Console(quiet=True))
     train(dataclasses.replace(config, decisions=2000), Console(quiet=True))
     meta = load_policy(tmp_path / "two/checkpoint").meta
+    optimiser = torch.optim.Adam(network.parameters())
+    load_state(tmp_path / "two", ActorCritic(64, 1), network, optimiser)
+    shipped = load_policy(tmp_path / "two/checkpoint").network
+    assert torch.allclose(network(inputs), 15 * shipped(inputs), rtol=1e-4, atol=1e-5), "logits"
     assert meta["lineage"] == lineage == [stage_of(first.meta)]
     assert [run["decisions"] for run in stages(meta)] == [first.meta["decisions"], meta["decisions"]]
     card = (tmp_path / "two/checkpoint/README.md").read_text()
@@ -275,7 +279,7 @@ def test_a_run_starts_from_a_checkpoint_and_tells_what_made_it(tmp_path):
     one, two = (line for line in card.splitlines() if "training.train" in line)
     assert "--folder runs/checkpoint-1 --decisions 1000" in one
     assert "--folder runs/checkpoint --decisions 2000" in two
-    assert "--init-from runs/checkpoint-1/checkpoint --init-scale 15.0" in two
+    assert "--init-from runs/checkpoint-1/checkpoint" in two
     assert str(tmp_path) not in card
 
 
@@ -410,7 +414,6 @@ def test_a_folder_with_another_run_is_refused(tmp_path):
         ({"precision": "fp8"}, "precision='fp8' is not known; use 'auto', 'fp32' or 'bf16'"),
         ({"magnet": 0.1}, "magnet=0.1 is for learner='ppo'"),
         ({"opponents_share": -0.1}, "opponents_share=-0.1 is not allowed; use 0 to 1"),
-        ({"init_scale": 0.0}, "init_scale=0.0 is not allowed"),
         ({"past": 1.5}, "past=1.5 is not allowed; use 0 to 1"),
     ],
 )

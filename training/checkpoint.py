@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import json
@@ -17,7 +18,7 @@ from safetensors.torch import save as tensor_bytes
 
 from ohhell_env.bots.policy import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS
 from ohhell_env.bots.policy_input import INPUT_HASH
-from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.bots.policy_network import LOGIT_SCALE, PolicyNetwork
 from ohhell_env.observation import LAYOUT_HASH
 from training.config import Config
 
@@ -122,9 +123,22 @@ def commit() -> str:
     return head + ("+" if changed.stdout.strip() else "")
 
 
+@torch.no_grad()
+def scale_outputs(network: PolicyNetwork, scale: float) -> None:
+    """Multiply a network's outputs; not a critic's."""
+    for parameter in network.head.parameters():
+        parameter.mul_(scale)
+
+
 def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counters: Counters) -> None:
-    """Write a checkpoint folder that `load_policy` reads: weights, meta.json, model card."""
+    """Write a checkpoint folder that `load_policy` reads: weights, meta.json, model card.
+
+    The logits of ppo are divided by LOGIT_SCALE, so that they are to be used like the values of dmc.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    if config.learner == "ppo":
+        network = copy.deepcopy(network)
+        scale_outputs(network, 1 / LOGIT_SCALE)
     tensors = network.state_dict().items()
     weights = tensor_bytes({name: tensor.contiguous() for name, tensor in tensors if not name.startswith("critic.")})
     meta = {

@@ -48,8 +48,6 @@ class Config:
         depth: hidden layers.
         sections: sections of the observation that the network is fed.
         init_from: checkpoint (name or folder) whose weights the run starts from.
-        init_scale: what that checkpoint's outputs are multiplied by. Values that dmc learned, in tens of points, are
-            logits when multiplied by 15: ppo then draws an action 2/3 of a point worse e times less often.
         players: player counts at the tables, each as often as it stands here.
         max_hand_size: largest hand in cards, where the deck allows it; 0 for no limit.
         large_hands: how much more often the largest hand is dealt than a hand of no cards would be: 0 for all alike.
@@ -102,7 +100,6 @@ class Config:
     depth: int = 3
     sections: tuple[str, ...] = HAND_SECTIONS
     init_from: str = ""
-    init_scale: float = 1.0
     players: tuple[int, ...] = (3, 4, 4, 5, 5, 6, 6, 7, 7)
     max_hand_size: int = 0
     large_hands: float = 1.0
@@ -148,7 +145,6 @@ class Config:
             ("threads", 1, 1024),
             ("width", 1, 65536),
             ("depth", 1, 64),
-            ("init_scale", 1e-3, 1e3),
             ("max_hand_size", 0, 52),
             ("large_hands", 0, 100),
             ("sealed", 0, 1),

@@ -24,13 +24,14 @@ from rich.console import Console
 
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.policy import PolicyBot, find_checkpoint, load_checkpoint
-from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.bots.policy_network import LOGIT_SCALE, PolicyNetwork
 from training.checkpoint import (
     STATE,
     Counters,
     load_state,
     save_checkpoint,
     save_state,
+    scale_outputs,
     stages,
     write_atomically,
 )
@@ -203,9 +204,8 @@ def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:
             f"init_from={config.init_from!r} has a network of {given.describe()}, the run's is {network.describe()}"
         )
     network.load_state_dict(given.state_dict(), strict=False)  # a critic is no part of a checkpoint
-    with torch.no_grad():
-        for parameter in network.head.parameters():
-            parameter.mul_(config.init_scale)
+    if config.learner == "ppo":
+        scale_outputs(network, LOGIT_SCALE)
     return network, stages(meta)
 
 

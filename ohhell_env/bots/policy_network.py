@@ -11,12 +11,15 @@ from torch import Tensor, nn
 from ohhell_env.bots.policy_input import HAND_SECTIONS, NUM_DERIVED, input_sources
 from ohhell_env.kernel import NUM_ACTIONS
 
+LOGIT_SCALE = 15.0  # a logit of a policy learned by gradients is so many times the output of its checkpoint
+
 
 class PolicyNetwork(nn.Module):
     """A trunk of equal layers with ReLU, and a head with one value for each action: 52 cards, 18 bids.
 
     Trained by Deep Monte Carlo a value is the hand's expected return, in tens of points more than the others' mean.
-    Trained by policy gradients it is the action's logit.
+    Trained by policy gradients it is the action's logit, in a checkpoint divided by LOGIT_SCALE: the policy is drawn
+    from at temperature 1 / LOGIT_SCALE, and whatever weighs values up against each other can take either kind.
 
     Args:
         width: units of each hidden layer.
