@@ -20,7 +20,17 @@ from training.network import TrainingNetwork
 EIGHT = "AC KC QC AD KD QD AH KH"
 RULES = Rules(3, (1,), bids="open", deck=Deck.of(EIGHT))
 CONFIG = Config(
-    decisions=20_000, players=(3,), width=64, depth=1, deck=EIGHT, hands=512, batch=128, lr=3e-3, epsilon=0.2, ema=0.9
+    learner="dmc",
+    decisions=20_000,
+    players=(3,),
+    width=64,
+    depth=1,
+    deck=EIGHT,
+    hands=512,
+    batch=128,
+    lr=3e-3,
+    epsilon=0.2,
+    ema=0.9,
 )
 
 
@@ -37,7 +47,7 @@ def policy(seed, width=64):
 def test_an_exploiter_learns_from_its_own_seat_alone_while_the_others_play_the_policys_best_action():
     frozen, other = policy(1), policy(2)
     rules = Rules(4, (3,))
-    collector = ExploiterCollector(Config(width=64, depth=1, hands=200, players=(4,)), rules)
+    collector = ExploiterCollector(Config(learner="dmc", width=64, depth=1, hands=200, players=(4,)), rules)
     experience = collector.collect(TrainingNetwork(other.network), 5, 0.0, TrainingNetwork(frozen.network))
     seats = {hand: set(experience.seat[experience.hand == hand]) for hand in set(experience.hand)}
     assert all(len(own) == 1 for own in seats.values()) and len(set.union(*seats.values())) == 4

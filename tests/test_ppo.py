@@ -302,7 +302,7 @@ def test_the_probabilities_of_a_policy_player_are_those_that_the_learner_sees(co
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"learner": "sarsa", "lr": 0.1}, "learner='sarsa' is not known; use 'dmc' or 'ppo'"),
+        ({"learner": "sarsa", "lr": 0.1}, "learner='sarsa' is not known; use 'ppo' or 'dmc'"),
         ({"gae_lambda": 1.1}, "gae_lambda=1.1 is not allowed; use 0 to 1"),
         ({"entropy": 0.01, "final_entropy": 0.1}, "final_entropy=0.1 is not allowed; use 0 to 0.01"),
         ({"clip": 0.0}, "clip=0.0 is not allowed"),
@@ -314,10 +314,11 @@ def test_options_that_make_no_sense_are_refused_by_name(options, message):
 
 
 def test_each_learner_has_its_own_defaults_which_options_replace():
-    assert (Config().lr, Config().passes) == (1e-3, 1)
-    config = Config(learner="ppo")
+    dmc = Config(learner="dmc")
+    assert (dmc.lr, dmc.passes) == (1e-3, 1)
+    config = Config()
     assert (config.lr, config.passes) == (3e-3, 2) and Config.from_json(config.to_json()) == config
-    config = Config(learner="ppo", lr=1e-4, final_lr=1e-5, passes=1)
+    config = Config(lr=1e-4, final_lr=1e-5, passes=1)
     assert (config.lr, config.passes) == (1e-4, 1)
 
 

@@ -38,8 +38,8 @@ from training.train import first_network, train
 
 ROOT = Path(__file__).parents[1]
 TINY = {
-    "players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "batch": 128, "eval_minutes": 0.0,
-    "precision": "fp32",
+    "learner": "dmc", "players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "batch": 128,
+    "eval_minutes": 0.0, "precision": "fp32",
 }  # fmt: skip
 
 
@@ -223,7 +223,7 @@ def test_the_layer_that_skips_zeros_is_the_dense_layer_forward_and_backward():
 
 
 def test_learning_rate_and_exploration_run_from_their_start_to_their_end():
-    config = Config(lr=1e-3, final_lr=1e-4, warmup=9, epsilon=0.1, final_epsilon=0.02)
+    config = Config(learner="dmc", lr=1e-3, final_lr=1e-4, warmup=9, epsilon=0.1, final_epsilon=0.02)
     assert learning_rate(config, 0, 0) == pytest.approx(1e-4)
     assert learning_rate(config, 9, 0) == pytest.approx(1e-3)
     assert learning_rate(config, 99, 0.5) == pytest.approx(5.5e-4)
@@ -405,14 +405,14 @@ def test_a_folder_with_another_run_is_refused(tmp_path):
         ({"players": (2,)}, r"players=\(2,\) is not allowed; use numbers from 3 to 7"),
         ({"width": 100}, "width=100 is not allowed; use a multiple of 64"),
         ({"epsilon": 0.01, "final_epsilon": 0.1}, "final_epsilon=0.1 is not allowed; use 0 to 0.01"),
-        ({"epsilon": 0.0, "final_epsilon": 0.0}, "nothing would ever be tried"),
+        ({"learner": "dmc", "epsilon": 0.0, "final_epsilon": 0.0}, "nothing would ever be tried"),
         ({"sections": ("hand", "hat")}, r"sections \['hat'\] are not in the observation"),
         ({"lr": float("nan")}, "lr=nan is not allowed"),
         ({"sealed": 1.5}, "sealed=1.5 is not allowed; use 0 to 1"),
         ({"deck": "AC KC"}, "too few for players=3"),
         ({"cpu_minutes": -1.0}, "cpu_minutes=-1.0 is not allowed"),
         ({"precision": "fp8"}, "precision='fp8' is not known; use 'auto', 'fp32' or 'bf16'"),
-        ({"magnet": 0.1}, "magnet=0.1 is for learner='ppo'"),
+        ({"learner": "dmc", "magnet": 0.1}, "magnet=0.1 is for learner='ppo'"),
         ({"opponents_share": -0.1}, "opponents_share=-0.1 is not allowed; use 0 to 1"),
         ({"past": 1.5}, "past=1.5 is not allowed; use 0 to 1"),
     ],

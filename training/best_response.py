@@ -158,6 +158,7 @@ def config_for(frozen: PolicyBot, rules: Rules, options: Options, seed: int) -> 
         decisions=options.decisions,
         cpu_minutes=options.cpu_minutes,
         seed=seed,
+        learner="dmc",
         sections=tuple(frozen.network.sections),
         width=frozen.network.width,
         depth=frozen.network.depth,

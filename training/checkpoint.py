@@ -175,7 +175,7 @@ def under_name(meta: dict[str, Any], name: str) -> dict[str, Any]:
 
 def train_command(config: dict[str, Any]) -> str:
     """The command of a run with these options, as `Config.to_json` tells them."""
-    defaults = Config().to_json()
+    defaults = Config(learner=config["learner"]).to_json() | {"learner": Config().learner}
     words = [
         f"--{option.replace('_', '-')} {' '.join(map(str, value)) if isinstance(value, list) else value}"
         for option, value in config.items()

@@ -21,7 +21,7 @@ RESUMABLE = frozenset(
     }
 )  # fmt: skip
 # What a learner does best with by itself, and the options that only the other one has.
-OWN_DEFAULTS = {"dmc": {"lr": 1e-3, "passes": 1}, "ppo": {"lr": 3e-3, "passes": 2}}
+OWN_DEFAULTS = {"ppo": {"lr": 3e-3, "passes": 2}, "dmc": {"lr": 1e-3, "passes": 1}}
 WITHOUT = {
     "dmc": {"entropy", "final_entropy", "magnet", "gae_lambda", "clip", "value_weight"},
     "ppo": {"epsilon", "final_epsilon", "temperature"},
@@ -42,8 +42,8 @@ class Config:
         threads: of the processor, for the network.
         precision: arithmetic of the network behind its first layer: "fp32", "bf16", or "auto", the one that a timing
             at the start of the run finds faster.
-        learner: "dmc", Deep Monte Carlo: each action's value is regressed to the hand's return; or "ppo", proximal
-            policy optimisation: logits and a critic.
+        learner: "ppo", proximal policy optimisation: logits and a critic; or "dmc", Deep Monte Carlo: each action's
+            value is regressed to the hand's return.
         width: units of a hidden layer, a multiple of 64.
         depth: hidden layers.
         sections: sections of the observation that the network is fed.
@@ -74,8 +74,8 @@ class Config:
         value_weight: ppo: weight of the critic's squared error.
         relabel: suits are renamed in the order of play, or at random, before the network sees them.
         batch: decisions in a gradient step, in all processes together.
-        passes: how often each decision is learned from; 0 for the learner's own number, dmc 1 and ppo 2.
-        lr: Adam's learning rate at the start; 0 for the learner's own, dmc 1e-3 and ppo 3e-3.
+        passes: how often each decision is learned from; 0 for the learner's own number, ppo 2 and dmc 1.
+        lr: Adam's learning rate at the start; 0 for the learner's own, ppo 3e-3 and dmc 1e-3.
         final_lr: the same at the end; in between it falls along a half cosine.
         warmup: gradient steps over which the learning rate rises from 0.
         max_gradient: gradients of a greater norm are scaled down to it.
@@ -89,13 +89,13 @@ class Config:
         ValueError: naming the option, its value and what is allowed.
     """
 
-    folder: Path = Path("runs/dmc")
+    folder: Path = Path("runs/policy")
     decisions: int = 300_000_000
     cpu_minutes: float = 0.0
     seed: int = 1
     threads: int = 1
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    learner: Literal["dmc", "ppo"] = "dmc"
+    learner: Literal["ppo", "dmc"] = "ppo"
     width: int = 512
     depth: int = 3
     sections: tuple[str, ...] = HAND_SECTIONS
@@ -135,7 +135,7 @@ class Config:
 
     def __post_init__(self) -> None:
         if self.learner not in OWN_DEFAULTS:
-            raise ValueError(f"learner={self.learner!r} is not known; use 'dmc' or 'ppo'")
+            raise ValueError(f"learner={self.learner!r} is not known; use 'ppo' or 'dmc'")
         for option, default in OWN_DEFAULTS[self.learner].items():
             object.__setattr__(self, option, getattr(self, option) or default)
         for option, low, high in (
