@@ -144,7 +144,7 @@ def _ask_policy(replay: Replay, positions: list[int], name: str) -> tuple[dict[s
     knows_values = bot.meta.get("config", {}).get("learner") != "ppo"  # that learner's network gives logits
     bot.temperature = TEMPERATURE if knows_values else 1 / LOGIT_SCALE
     views, _, _ = bot.views(replay, positions)
-    about = {"name": bot.name, "temperature": bot.temperature}
+    about = {"name": bot.name, "temperature": round(bot.temperature, 3)}
     probabilities = bot.probabilities(views, replay.tables)
     if not knows_values:
         return about, probabilities, None

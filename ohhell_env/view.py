@@ -44,7 +44,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("record", type=Path, help="the record of a match, JSON lines (ohhell_env.notation)")
     parser.add_argument("--out", type=Path, help="the page's file; the record's name with .html by default")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    parser.add_argument("--policy", metavar="NAME", help="a checkpoint whose probabilities and values are shown")
+    parser.add_argument(
+        "--policy", metavar="NAME", help="a checkpoint whose probabilities (of dmc: values too) are shown"
+    )
     parser.add_argument(
         "--search", metavar="K", type=int, default=0, help="mark mistakes by K play-outs for each decision, e.g. 400"
     )

@@ -195,7 +195,7 @@ def test_resampling_takes_each_world_as_often_as_its_weight_says() -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("checkpoints") / "tiny"
-    save_checkpoint(path, tiny_network(), Config(width=64, depth=1), Counters())
+    save_checkpoint(path, tiny_network(), Config(learner="dmc", width=64, depth=1), Counters())
     return path
 
 

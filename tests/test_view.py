@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from aec_play import SHORT, legal, over, play, record_of, started
 from browser import CHROMIUM, Browser
 from tables import EVERY_TABLE
 
 from ohhell_env import Rules, view
 from ohhell_env.bots.policy import load_policy
+from ohhell_env.bots.policy_network import PolicyNetwork
 from ohhell_env.cards import SUIT_NAMES, card_symbol, parse_cards
 from ohhell_env.events import BidMade, Said
 from ohhell_env.game import Game
@@ -27,6 +29,8 @@ from ohhell_env.replay import Replay, load_replay
 from ohhell_env.review import Review, load_review, review, review_path, save_review
 from ohhell_env.state import BID, PLAY
 from ohhell_env.words import action_text
+from training.checkpoint import Counters, save_checkpoint
+from training.config import Config
 
 SMALL = Rules(ramp=(4, 1, 3))
 TABLES = {**SHORT, **EVERY_TABLE}
@@ -186,15 +190,22 @@ def test_one_seed_gives_one_review(tmp_path: Path) -> None:
     assert review(replay, playouts=40) != review(replay, playouts=40, seed=1)
 
 
-def test_the_policys_likeliest_action_is_what_it_plays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("learner", ["ppo", "dmc"])
+def test_the_policys_likeliest_action_is_what_it_plays(learner: Any, tmp_path: Path) -> None:
+    """And its values are shown where they are values: ppo's network gives logits."""
     replay = load_replay(recorded(tmp_path))
-    opinions = review(replay, policy="mix512")
+    torch.manual_seed(1)
+    save_checkpoint(tmp_path / "tiny", PolicyNetwork(64, 1), Config(learner=learner, width=64, depth=1), Counters())
+    opinions = review(replay, policy=str(tmp_path / "tiny"))
     assert list(opinions.decisions) == replay.choices
     for position, options in opinions.decisions.items():
         assert [one.action for one in options] == list(replay.game(position).legal_actions)
         assert sum(one.probability or 0 for one in options) == pytest.approx(1, abs=1e-3)
-        played = load_policy("mix512").act(replay, [position])[0]
-        assert max(options, key=lambda one: one.value or -99).action == played
+        played = load_policy(tmp_path / "tiny").act(replay, [position])[0]
+        if learner == "dmc":
+            assert max(options, key=lambda one: one.value or -99).action == played
+        else:
+            assert {one.value for one in options} == {None}
         assert max(options, key=lambda one: one.probability or 0).probability == pytest.approx(
             next(one.probability for one in options if one.action == played)
         )
