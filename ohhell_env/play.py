@@ -37,7 +37,6 @@ from ohhell_env.state import MATCH_OVER
 from ohhell_env.words import short_text
 
 HINT_PLAYOUTS = 2000
-HINT_TEMPERATURE = 0.05  # half a point: how much worse an option may be and still be likely in a policy's hint
 INTERRUPTED = 130  # as the shell reports a command that Ctrl-C ended
 
 HELP = """A card by its name, as in TD, 10d or 10♦, or as much of it as is clear; a bid by its number; where your own
@@ -226,10 +225,11 @@ class Session:
 
 
 def policy_chances(adviser: str, match: Match) -> dict[int, float]:
-    """How likely a checkpoint is to choose each legal action, at `HINT_TEMPERATURE`."""
+    """How likely a checkpoint is to choose each legal action, at the temperature of its own."""
     from ohhell_env.bots.policy import load_policy  # torch
 
-    policy = load_policy(adviser, temperature=HINT_TEMPERATURE)
+    policy = load_policy(adviser)
+    policy.temperature = policy.own_temperature
     views, tables, _ = policy.views(match)
     chances = policy.probabilities(views, tables)[0]
     return {action: float(chances[action]) for action in match.game.legal_actions}

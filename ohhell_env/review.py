@@ -29,7 +29,6 @@ from ohhell_env.replay import Replay
 FORMAT, VERSION = "ohhell", 1
 BATCHES = 10  # independent parts of a decision's play-outs; from their spread comes the standard error
 UNIT = 10.0  # points in a unit of a value network's output
-TEMPERATURE = 0.05  # at which a value network's preferences are shown: half a point
 CLEAR, SMALLEST = 3.0, 0.5  # a mistake loses so many standard errors, and so many points, at least
 _FIGURES = ("probability", "value", "points", "error")
 
@@ -137,16 +136,14 @@ def _ask_policy(replay: Replay, positions: list[int], name: str) -> tuple[dict[s
     try:
         from ohhell_env.bots.policy import load_policy  # brings torch along: only where a policy is asked
         from ohhell_env.bots.policy_input import LABELS
-        from ohhell_env.bots.policy_network import LOGIT_SCALE
     except ModuleNotFoundError as error:
         raise ValueError(f"a checkpoint needs {error.name}: pip install 'ohhell-env[train]'") from None
     bot = load_policy(name)
-    knows_values = bot.meta.get("config", {}).get("learner") != "ppo"  # that learner's network gives logits
-    bot.temperature = TEMPERATURE if knows_values else 1 / LOGIT_SCALE
+    bot.temperature = bot.own_temperature
     views, _, _ = bot.views(replay, positions)
     about = {"name": bot.name, "temperature": round(bot.temperature, 3)}
     probabilities = bot.probabilities(views, replay.tables)
-    if not knows_values:
+    if not bot.knows_values:
         return about, probabilities, None
     values, relabellings = bot.values(views, replay.tables)
     return about, probabilities, UNIT * np.take_along_axis(values, LABELS[relabellings], axis=1)

@@ -298,6 +298,19 @@ def test_a_policys_hint_is_a_distribution_over_what_is_open() -> None:
     assert sum(chances.values()) == pytest.approx(1)
 
 
+def test_a_policys_hint_is_its_own_policy_and_a_value_networks_is_soft_by_half_a_point() -> None:
+    pytest.importorskip("torch")
+    from ohhell_env.bots.policy import load_policy
+
+    match = next(positions())
+    policy = load_policy("mix512", temperature=1 / 15)
+    views, tables, _ = policy.views(match)
+    own = policy.probabilities(views, tables)[0]
+    assert policy_chances("mix512", match) == {action: own[action] for action in match.game.legal_actions}
+    policy.meta = {"config": {"learner": "dmc"}}
+    assert policy.own_temperature == 0.05
+
+
 def test_a_hint_names_the_adviser_and_every_choice(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     answers = iter(["h", "t", "r", "?", "q"])

@@ -23,13 +23,14 @@ from ohhell_env.bots.policy_input import (
     sampled_action,
     write_input,
 )
-from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.bots.policy_network import LOGIT_SCALE, PolicyNetwork
 from ohhell_env.jit import jit, lowest, stream_of
 from ohhell_env.kernel import action_of
 from ohhell_env.observation import LAYOUT_HASH, OBSERVATION_SIZE
 
 WEIGHTS, META, CARD = "weights.safetensors", "meta.json", "README.md"
 FORMAT = 1
+VALUES_SHOWN_AT = 0.05  # temperature: half a point, by which an option may be worse and still be likely
 ENVIRONMENT = "ohhell_v0"
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Shipped checkpoints stand inside the installed package, and beside it in a checkout.
@@ -117,6 +118,16 @@ class PolicyBot(Bot):
         folder = find_checkpoint(name_or_path)
         network, meta = load_checkpoint(folder)
         return cls(network, seed, temperature, folder.name, meta)
+
+    @property
+    def knows_values(self) -> bool:
+        """Whether the network's outputs are values, in tens of points; those learned by ppo are logits."""
+        return bool(self.meta.get("config", {}).get("learner") != "ppo")
+
+    @property
+    def own_temperature(self) -> float:
+        """The temperature at which people see its preferences: that of its own policy, or half a point for values."""
+        return VALUES_SHOWN_AT if self.knows_values else 1 / LOGIT_SCALE
 
     def values(self, views: NDArray[np.void], tables: NDArray[np.void]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The network's values for each view, (N, NUM_ACTIONS) float32 by relabelled action, and the relabellings."""
