@@ -28,7 +28,7 @@ from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.limits import MAX_PLAYERS
 from training.config import Config
 from training.learner import falling
-from training.selfplay import Collector, Experience
+from training.selfplay import LEARNER, Collector, Experience
 
 MASKED = -1e9  # the logit of an action that is not legal
 MAGNET_ROWS = 8192  # decisions that the magnet sees at once
@@ -173,7 +173,7 @@ class PolicyCollector(Collector):
                 values=self._values[:count],
                 mask=self._mask[:count],
                 log_probs=np.take_along_axis(log_probs, self._actions[:count, None], axis=1)[:, 0],
-                entropy=float(entropies(torch.from_numpy(log_probs[self._own[:count]])).mean()),
+                entropy=float(entropies(torch.from_numpy(log_probs[self._who[:count] == LEARNER])).mean()),
             )
         )
 

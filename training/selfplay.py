@@ -145,18 +145,18 @@ def take_decisions(
     epsilon: float,
     temperature: float,
     hand: Any,
-    own: Any,
+    who: Any,
     relabellings: Any,
     actions: Any,
     start: Int,
 ) -> None:
-    """Choose by the values of each decision from row ``start`` on, explore where it is ``own``, and act."""
+    """Choose by the values of each decision from row ``start`` on, explore where the LEARNER decides, and act."""
     for j in range(values.shape[0]):
         row = start + j
         i = hand[row]
         game = games[i]
         stream = next_state(streams[i])
-        explore = own[row] and uniform(stream) < epsilon
+        explore = who[row] == LEARNER and uniform(stream) < epsilon
         stream = next_state(stream)
         if explore:
             action = kernel.random_action(game, stream)
@@ -217,7 +217,7 @@ class Collector:
         capacity = hands * longest
         self._inputs = np.empty((capacity, self._sources.shape[1] + NUM_DERIVED), dtype=np.int8)
         self._hand, self._seat, self._relabellings, self._actions = np.empty((4, capacity), dtype=np.int64)
-        self._own = np.empty(capacity, dtype=np.bool_)  # decisions of the network that learns
+        self._who = np.empty(capacity, dtype=np.int8)  # decides each, as `_seats` tells
         self._scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
 
     def start(self, iteration: int) -> Simulator:
@@ -243,7 +243,7 @@ class Collector:
         """
         simulator = self.start(iteration)
         self._frozen = frozen
-        self._whose = self._seats(iteration)
+        whose = self._seats(iteration)  # (H, MAX_PLAYERS)
         games, tables = simulator.games, simulator.tables
         streams = np.empty(len(games), dtype=np.uint64)
         start_hands(games, streams, _EXPLORATION)
@@ -258,15 +258,15 @@ class Collector:
                 break
             active = active[:count]
             rows = slice(start, start + count)
-            self._own[rows] = self._whose[self._hand[rows], self._seat[rows]] == LEARNER
+            self._who[rows] = whose[self._hand[rows], self._seat[rows]]
             values = self._evaluate(network, start, start + count)  # (count, A)
             take_decisions(
                 games, tables, values, streams, epsilon, self._temperature,
-                self._hand, self._own, self._relabellings, self._actions, start,
+                self._hand, self._who, self._relabellings, self._actions, start,
             )  # fmt: skip
             start += count
         experience = self._experience(start)
-        return experience.only(self._own[:start]) if self._whose.any() else experience
+        return experience.only(self._who[:start] == LEARNER) if whose.any() else experience
 
     def _seats(self, iteration: int) -> NDArray[np.int8]:
         """Who plays each seat: (H, MAX_PLAYERS) of LEARNER, PAST, BOTS + k."""
@@ -304,7 +304,7 @@ class Collector:
         """The values by which decisions start..stop-1 are about to be taken: (stop - start, A)."""
         rows = slice(start, stop)
         inputs, hand = torch.from_numpy(self._inputs[rows]), self._hand[rows]
-        whose = self._whose[hand, self._seat[rows]]  # (N,)
+        whose = self._who[rows]  # (N,)
         outputs: NDArray[np.float32]
         if not whose.any():
             outputs = network(inputs).numpy()
