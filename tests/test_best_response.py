@@ -11,7 +11,7 @@ from ohhell_env.bots.policy import PolicyBot
 from ohhell_env.bots.policy_network import PolicyNetwork
 from ohhell_env.cards import Deck
 from ohhell_env.rules import Rules
-from training.best_response import ExploiterCollector, exploiter_gain, main, train_exploiter
+from training.best_response import exploiter_gain, main, set_up, train_exploiter
 from training.checkpoint import Counters, save_checkpoint
 from training.config import Config
 from training.exact import Tree, policy_of
@@ -32,6 +32,7 @@ CONFIG = Config(
     epsilon=0.2,
     ema=0.9,
 )
+PPO = Config(**{**vars(CONFIG), "learner": "ppo", "passes": 2, "epsilon": 0.05, "final_epsilon": 0.01})
 
 
 @pytest.fixture(autouse=True)
@@ -44,11 +45,14 @@ def policy(seed, width=64):
     return PolicyBot(PolicyNetwork(width, 1))
 
 
-def test_an_exploiter_learns_from_its_own_seat_alone_while_the_others_play_the_policys_best_action():
+@pytest.mark.parametrize("learner", ["dmc", "ppo"])
+def test_an_exploiter_learns_from_its_own_seat_alone_while_the_others_play_the_policys_best_action(learner):
     frozen, other = policy(1), policy(2)
     rules = Rules(4, (3,))
-    collector = ExploiterCollector(Config(learner="dmc", width=64, depth=1, hands=200, players=(4,)), rules)
-    experience = collector.collect(TrainingNetwork(other.network), 5, 0.0, TrainingNetwork(frozen.network))
+    config = Config(learner=learner, width=64, depth=1, hands=200, players=(4,))
+    _, others, collector = set_up(frozen, rules, config)
+    _, certain, _ = set_up(other, rules, config)
+    experience = collector.collect(TrainingNetwork(certain), 5, 0.0, TrainingNetwork(others))
     seats = {hand: set(experience.seat[experience.hand == hand]) for hand in set(experience.hand)}
     assert all(len(own) == 1 for own in seats.values()) and len(set.union(*seats.values())) == 4
     assert set(collector._simulator.tables["players"]) == {4}
@@ -63,12 +67,13 @@ def test_an_exploiter_learns_from_its_own_seat_alone_while_the_others_play_the_p
     assert np.array_equal(again.games["plays"][:, :11], played["plays"][:, :11])
 
 
-def test_an_exploiter_comes_close_to_the_exact_best_response_and_never_beyond():
+@pytest.mark.parametrize("config", [CONFIG, PPO], ids=["dmc", "ppo"])
+def test_an_exploiter_comes_close_to_the_exact_best_response_and_never_beyond(config):
     frozen = policy(3)
     tree = Tree(RULES)
     profile = [tree.write_out(policy_of(frozen))] * 3
     exact = tree.responses(profile)
-    exploiter = train_exploiter(frozen, RULES, CONFIG)
+    exploiter = train_exploiter(frozen, RULES, config)
     strategy = tree.write_out(policy_of(exploiter))
     values = [tree.values([*profile[:s], strategy, *profile[s + 1 :]])[s] for s in range(3)]
     gained, possible = np.mean(values - exact.values), np.mean(exact.best - exact.values)
@@ -92,10 +97,11 @@ def test_an_exploiter_may_be_trained_by_the_processors_clock(monkeypatch):
     assert sorted(set(learned)) == pytest.approx([7 * k / 60 for k in range(9)])
 
 
-def test_training_an_exploiter_leaves_the_policy_as_it_was_and_is_repeatable():
+@pytest.mark.parametrize("config", [CONFIG, PPO], ids=["dmc", "ppo"])
+def test_training_an_exploiter_leaves_the_policy_as_it_was_and_is_repeatable(config):
     frozen = policy(4)
     before = {name: tensor.clone() for name, tensor in frozen.network.state_dict().items()}
-    first, second = (train_exploiter(frozen, RULES, Config(**{**vars(CONFIG), "decisions": 3000})) for _ in range(2))
+    first, second = (train_exploiter(frozen, RULES, Config(**{**vars(config), "decisions": 3000})) for _ in range(2))
     for name, tensor in frozen.network.state_dict().items():
         assert torch.equal(tensor, before[name])
         assert torch.equal(first.network.state_dict()[name], second.network.state_dict()[name])

@@ -3,9 +3,10 @@
     python -m training.best_response checkpoints/NAME --players 4 --hands 5       # exploiters, for a lower bound
     python -m training.best_response checkpoints/NAME --players 3 --hands 1 --exact --deck "AC KC QC AD KD QD AH KH"
 
-An exploiter starts from the policy's own weights and learns by Deep Monte Carlo in one seat, drawn anew for each hand,
-against frozen copies of the policy in all the others. The best of several, chosen on some deals, is measured on others.
-What it gains is a lower bound of what a best response would: equilibria of many players are neither unique nor safe.
+An exploiter starts from the policy's own weights and learns, by the learner that made them, in one seat, drawn anew for
+each hand, against frozen copies of the policy in all the others, which play their best actions. The best of several,
+chosen on some deals, is measured on others. What it gains is a lower bound of what a best response would: equilibria of
+many players are neither unique nor safe.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from __future__ import annotations
 import copy
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,21 +27,27 @@ from rich.table import Table
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy import PolicyBot
+from ohhell_env.bots.policy_network import PolicyNetwork
 from ohhell_env.cards import STANDARD_DECK, Deck
 from ohhell_env.limits import MAX_PLAYERS
 from ohhell_env.presets import preset
 from ohhell_env.rules import Rules
 from training.arena import ArenaError, checked_deals, tables_for
+from training.checkpoint import scale_outputs, take_weights
 from training.command import Meter, TableOptions, progress, run_command
 from training.config import Config
 from training.crew import make_bot
 from training.evaluate import evaluate
 from training.exact import policy_of, responses
 from training.intervals import Estimate
-from training.learner import average_weights, exploration, gradient_step, learning_rate, share_done
-from training.network import TrainingNetwork
+from training.learner import average_weights, dmc_loss, exploration, gradient_step, learning_rate, share_done
+from training.network import ActorCritic, TrainingNetwork
+from training.ppo import PolicyCollector, ppo_learner
 from training.selfplay import LEARNER, PAST, Collector
 from training.train import minibatches
+
+CERTAIN = 1e6  # times its logits, a policy is drawn from as if it played its best action
+ENTROPY = 0.005  # weight of the exploiters' entropy at the start: they have little to find out
 
 
 class ExploiterCollector(Collector):
@@ -59,24 +66,41 @@ class ExploiterCollector(Collector):
         return np.where(own[:, None] == np.arange(MAX_PLAYERS), LEARNER, PAST).astype(np.int8)
 
 
+class PolicyExploiterCollector(ExploiterCollector, PolicyCollector):
+    """The same for ppo."""
+
+
+def set_up(frozen: PolicyBot, rules: Rules, config: Config) -> tuple[PolicyNetwork, PolicyNetwork, ExploiterCollector]:
+    """The network that an exploiter of a policy starts from, that of the other seats, and what plays them."""
+    if config.learner == "dmc":
+        return copy.deepcopy(frozen.network), frozen.network, ExploiterCollector(config, rules)
+    torch.manual_seed(config.seed)  # the critic's first weights
+    policy = ActorCritic(frozen.network.width, frozen.network.depth, frozen.network.sections)
+    take_weights(policy, frozen.network)
+    others = copy.deepcopy(policy)
+    scale_outputs(others, CERTAIN)
+    return policy, others, PolicyExploiterCollector(config, rules)
+
+
 def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Meter | None = None) -> PolicyBot:
-    """An exploiter of a policy at a table: Deep Monte Carlo in one seat, for as long as the run's options say."""
-    policy = copy.deepcopy(frozen.network)
+    """An exploiter of a policy at a table: the run's learner in one seat, for as long as the run's options say."""
+    policy, others, collector = set_up(frozen, rules, config)
     average = copy.deepcopy(policy)
     network = TrainingNetwork(policy)
     optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr, fused=True)
-    collector = ExploiterCollector(config, rules)
-    others = TrainingNetwork(frozen.network)
     iteration = steps = decisions = 0
     done, start = 0.0, time.process_time()
     while done < 1:
-        experience = collector.collect(network, iteration, exploration(config, done), others)
-        arrays = (experience.inputs, experience.actions, experience.returns)
+        experience = collector.collect(network, iteration, exploration(config, done), TrainingNetwork(others))
+        loss_of: Callable[..., torch.Tensor] = dmc_loss
+        arrays: Sequence[NDArray[Any]] = (experience.inputs, experience.actions, experience.returns)
+        if config.learner == "ppo":
+            loss_of, arrays = ppo_learner(config, experience, done, TrainingNetwork(average))
         order = np.random.default_rng((config.seed, iteration, 0))
         for batch in minibatches(arrays, config.passes, max(1, round(len(experience.actions) / config.batch)), order):
             for group in optimiser.param_groups:
                 group["lr"] = learning_rate(config, steps, done)
-            gradient_step(network, optimiser, batch, config.max_gradient)
+            gradient_step(network, optimiser, batch, config.max_gradient, loss_of)
             average_weights(average, policy, config.ema, steps)
             steps += 1
         iteration += 1
@@ -158,7 +182,7 @@ def config_for(frozen: PolicyBot, rules: Rules, options: Options, seed: int) -> 
         decisions=options.decisions,
         cpu_minutes=options.cpu_minutes,
         seed=seed,
-        learner="dmc",
+        learner="dmc" if frozen.knows_values else "ppo",
         sections=tuple(frozen.network.sections),
         width=frozen.network.width,
         depth=frozen.network.depth,
@@ -167,6 +191,8 @@ def config_for(frozen: PolicyBot, rules: Rules, options: Options, seed: int) -> 
         lr=options.lr,
         final_lr=options.lr / 20,
         epsilon=0.1,
+        entropy=ENTROPY,
+        final_entropy=ENTROPY / 10,
     )
 
 

@@ -21,6 +21,7 @@ from ohhell_env.bots.policy_input import INPUT_HASH
 from ohhell_env.bots.policy_network import LOGIT_SCALE, PolicyNetwork
 from ohhell_env.observation import LAYOUT_HASH
 from training.config import Config
+from training.network import ActorCritic
 
 STATE = "latest.safetensors"
 _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
@@ -128,6 +129,13 @@ def scale_outputs(network: PolicyNetwork, scale: float) -> None:
     """Multiply a network's outputs; not a critic's."""
     for parameter in network.head.parameters():
         parameter.mul_(scale)
+
+
+def take_weights(network: PolicyNetwork, given: PolicyNetwork) -> None:
+    """Let training start from a checkpoint's network of the same shape; its outputs give ppo its first logits."""
+    network.load_state_dict(given.state_dict(), strict=False)  # a critic is no part of a checkpoint
+    if isinstance(network, ActorCritic):
+        scale_outputs(network, LOGIT_SCALE)
 
 
 def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counters: Counters) -> None:

@@ -26,6 +26,7 @@ from ohhell_env.bots.policy_input import LABELS
 from ohhell_env.jit import jit, lowest
 from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.limits import MAX_PLAYERS
+from ohhell_env.rules import Rules
 from training.config import Config
 from training.learner import falling
 from training.selfplay import LEARNER, Collector, Experience
@@ -147,8 +148,15 @@ class PolicyCollector(Collector):
 
     _columns = NUM_ACTIONS + 1
 
-    def __init__(self, config: Config, rank: int = 0, processes: int = 1, bots: Sequence[Bot] = ()) -> None:
-        super().__init__(config, rank, processes, bots=bots)
+    def __init__(
+        self,
+        config: Config,
+        rank: int = 0,
+        processes: int = 1,
+        tables: tuple[list[Rules], list[float]] | None = None,
+        bots: Sequence[Bot] = (),
+    ) -> None:
+        super().__init__(config, rank, processes, tables, bots)
         self._temperature = 1.0  # the probabilities of the logits themselves
         capacity = len(self._actions)
         self._mask = np.empty((capacity, NUM_ACTIONS), dtype=np.bool_)

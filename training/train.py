@@ -24,15 +24,15 @@ from rich.console import Console
 
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.policy import PolicyBot, find_checkpoint, load_checkpoint
-from ohhell_env.bots.policy_network import LOGIT_SCALE, PolicyNetwork
+from ohhell_env.bots.policy_network import PolicyNetwork
 from training.checkpoint import (
     STATE,
     Counters,
     load_state,
     save_checkpoint,
     save_state,
-    scale_outputs,
     stages,
+    take_weights,
     write_atomically,
 )
 from training.config import Config, check_resumable
@@ -203,9 +203,7 @@ def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:
         raise ValueError(
             f"init_from={config.init_from!r} has a network of {given.describe()}, the run's is {network.describe()}"
         )
-    network.load_state_dict(given.state_dict(), strict=False)  # a critic is no part of a checkpoint
-    if config.learner == "ppo":
-        scale_outputs(network, LOGIT_SCALE)
+    take_weights(network, given)
     return network, stages(meta)
 
 
