@@ -22,7 +22,7 @@ class Options:
 
     deals: int = 16
     """Deals, each replayed with every player in every seat; more take longer and narrow the intervals."""
-    playouts: int = 100
+    playouts: int = 400
     """Play-outs a decision of the searching player."""
     seed: int = 0
     """Seed of the deals and of the players; the same seed gives the same table."""
