@@ -32,7 +32,7 @@ CONFIG = Config(
     epsilon=0.2,
     ema=0.9,
 )
-PPO = Config(**{**vars(CONFIG), "learner": "ppo", "passes": 2, "epsilon": 0.05, "final_epsilon": 0.01})
+PPO = Config(**{**vars(CONFIG), "learner": "ppo", "passes": 2})
 
 
 @pytest.fixture(autouse=True)

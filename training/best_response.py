@@ -14,9 +14,9 @@ from __future__ import annotations
 import copy
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -40,11 +40,11 @@ from training.crew import make_bot
 from training.evaluate import evaluate
 from training.exact import policy_of, responses
 from training.intervals import Estimate
-from training.learner import average_weights, dmc_loss, exploration, gradient_step, learning_rate, share_done
+from training.learner import average_weights, exploration, gradient_step, learning_rate, share_done
 from training.network import ActorCritic, TrainingNetwork
-from training.ppo import PolicyCollector, ppo_learner
+from training.ppo import PolicyCollector
 from training.selfplay import LEARNER, PAST, Collector
-from training.train import minibatches
+from training.train import minibatches, to_learn
 
 CERTAIN = 1e6  # times its logits, a policy is drawn from as if it played its best action
 ENTROPY = 0.005  # weight of the exploiters' entropy at the start: they have little to find out
@@ -86,16 +86,13 @@ def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Mete
     """An exploiter of a policy at a table: the run's learner in one seat, for as long as the run's options say."""
     policy, others, collector = set_up(frozen, rules, config)
     average = copy.deepcopy(policy)
-    network = TrainingNetwork(policy)
+    network, frozen_network = TrainingNetwork(policy), TrainingNetwork(others)
     optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr, fused=True)
     iteration = steps = decisions = 0
     done, start = 0.0, time.process_time()
     while done < 1:
-        experience = collector.collect(network, iteration, exploration(config, done), TrainingNetwork(others))
-        loss_of: Callable[..., torch.Tensor] = dmc_loss
-        arrays: Sequence[NDArray[Any]] = (experience.inputs, experience.actions, experience.returns)
-        if config.learner == "ppo":
-            loss_of, arrays = ppo_learner(config, experience, done, TrainingNetwork(average))
+        experience = collector.collect(network, iteration, exploration(config, done), frozen_network)
+        loss_of, arrays = to_learn(config, experience, done, TrainingNetwork(average))
         order = np.random.default_rng((config.seed, iteration, 0))
         for batch in minibatches(arrays, config.passes, max(1, round(len(experience.actions) / config.batch)), order):
             for group in optimiser.param_groups:

@@ -12,7 +12,7 @@ of a point for a nat.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ohhell_env import kernel
-from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy_input import LABELS
 from ohhell_env.jit import jit, lowest
 from ohhell_env.kernel import NUM_ACTIONS
 from ohhell_env.limits import MAX_PLAYERS
-from ohhell_env.rules import Rules
 from training.config import Config
 from training.learner import falling
 from training.selfplay import LEARNER, Collector, Experience
@@ -148,17 +146,12 @@ class PolicyCollector(Collector):
 
     _columns = NUM_ACTIONS + 1
 
-    def __init__(
-        self,
-        config: Config,
-        rank: int = 0,
-        processes: int = 1,
-        tables: tuple[list[Rules], list[float]] | None = None,
-        bots: Sequence[Bot] = (),
-    ) -> None:
-        super().__init__(config, rank, processes, tables, bots)
-        self._temperature = 1.0  # the probabilities of the logits themselves
-        capacity = len(self._actions)
+    @property
+    def _temperature(self) -> float:
+        return 1.0  # the probabilities of the logits themselves
+
+    def _allocate(self, capacity: int) -> None:
+        super()._allocate(capacity)
         self._mask = np.empty((capacity, NUM_ACTIONS), dtype=np.bool_)
         self._log_probs = np.empty((capacity, NUM_ACTIONS), dtype=np.float32)
         self._values = np.empty(capacity, dtype=np.float32)

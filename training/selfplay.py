@@ -207,18 +207,25 @@ class Collector:
     ) -> None:
         self.config = config
         self._bots = bots
-        self._temperature = config.temperature
         self._share = slice(rank, None, processes)
         hands = config.hands // processes
         rules, self.shares = tables or config.tables()
         self._simulator = Simulator(rules, hands, seed=0, observe=False)
         self._sources = input_sources(config.sections)
         longest = max(one.players * (one.hand_sizes[0] + 1) for one in rules)
-        capacity = hands * longest
+        self._scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
+        self._allocate(hands * longest)
+
+    @property
+    def _temperature(self) -> float:
+        """At which actions are drawn; 0 for the best ones."""
+        return self.config.temperature
+
+    def _allocate(self, capacity: int) -> None:
+        """Room for what is kept of so many decisions."""
         self._inputs = np.empty((capacity, self._sources.shape[1] + NUM_DERIVED), dtype=np.int8)
         self._hand, self._seat, self._relabellings, self._actions = np.empty((4, capacity), dtype=np.int64)
-        self._who = np.empty(capacity, dtype=np.int8)  # decides each, as `_seats` tells
-        self._scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
+        self._who = np.empty(capacity, dtype=np.int8)  # who decides, as in `_seats`
 
     def start(self, iteration: int) -> Simulator:
         """The iteration's hands as they are dealt."""
@@ -304,14 +311,14 @@ class Collector:
         """The values by which decisions start..stop-1 are about to be taken: (stop - start, A)."""
         rows = slice(start, stop)
         inputs, hand = torch.from_numpy(self._inputs[rows]), self._hand[rows]
-        whose = self._who[rows]  # (N,)
+        who = self._who[rows]  # (N,)
         outputs: NDArray[np.float32]
-        if not whose.any():
+        if not who.any():
             outputs = network(inputs).numpy()
             return outputs
         outputs = np.zeros((len(hand), self._columns), dtype=np.float32)
-        for player in np.unique(whose).tolist():
-            chosen = np.flatnonzero(whose == player)
+        for player in np.unique(who).tolist():
+            chosen = np.flatnonzero(who == player)
             if player >= BOTS:
                 actions = self._bots[player - BOTS].act(self._simulator, hand[chosen])
                 outputs[chosen, :NUM_ACTIONS] = _NEVER

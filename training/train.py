@@ -51,7 +51,7 @@ from training.past import EVERY, PastPolicies
 from training.ppo import PolicyCollector, ppo_learner
 from training.processes import join, leave, total
 from training.progress import Progress
-from training.selfplay import Collector
+from training.selfplay import Collector, Experience
 from training.throughput import bare_rate, faster_arithmetic
 
 
@@ -111,10 +111,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         decisions = int(total([len(experience.actions)])[0])
 
         # Learn.
-        loss_of: Callable[..., torch.Tensor] = dmc_loss
-        arrays: Sequence[NDArray[Any]] = (experience.inputs, experience.actions, experience.returns)
-        if ppo:
-            loss_of, arrays = ppo_learner(config, experience, done, TrainingNetwork(average, network.bf16))
+        loss_of, arrays = to_learn(config, experience, done, TrainingNetwork(average, network.bf16))
         loss_sum = 0.0
         order = np.random.default_rng((config.seed, counters.iteration, rank))
         for batch in minibatches(arrays, config.passes, max(1, round(decisions / config.batch)), order):
@@ -205,6 +202,15 @@ def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:
         )
     take_weights(network, given)
     return network, stages(meta)
+
+
+def to_learn(
+    config: Config, experience: Experience, done: float, average: TrainingNetwork
+) -> tuple[Callable[..., torch.Tensor], Sequence[NDArray[Any]]]:
+    """The loss of an iteration by the run's learner, and the arrays that its passes go through; as `ppo_learner`."""
+    if config.learner == "ppo":
+        return ppo_learner(config, experience, done, average)
+    return dmc_loss, (experience.inputs, experience.actions, experience.returns)
 
 
 def minibatches(

@@ -30,8 +30,8 @@ from ohhell_env.observation import LAYOUT_HASH, OBSERVATION_SIZE
 
 WEIGHTS, META, CARD = "weights.safetensors", "meta.json", "README.md"
 FORMAT = 1
-VALUES_SHOWN_AT = 0.05  # temperature: half a point, by which an option may be worse and still be likely
 ENVIRONMENT = "ohhell_v0"
+VALUES_SHOWN_AT = 0.05  # temperature: half a point, by which an option may be worse and still be likely
 _PACKAGE = Path(__file__).resolve().parents[1]
 # Shipped checkpoints stand inside the installed package, and beside it in a checkout.
 CHECKPOINT_FOLDERS = (_PACKAGE / "checkpoints", _PACKAGE.parent / "checkpoints")
