@@ -59,7 +59,7 @@ lint: $(STAMP) ## Check style and types
 	$(BIN)/mypy ohhell_env training
 
 bench: $(STAMP) drop-stale-caches ## Measure speed; worth reading on a quiet machine only
-	@$(RUN) -m ohhell_env.benchmark
+	@$(RUN) -m ohhell_env.speed
 
 clean: ## Remove caches and build outputs; .venv and runs stay
 	rm -rf build dist .numba_cache .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage htmlcov

@@ -12,16 +12,18 @@ import gymnasium
 
 _HOMES = {
     "Batch": "simulator",
-    "Deck": "cards",
-    "Game": "game",
-    "Rules": "rules",
-    "SeatEnv": "seat",
-    "SeatVectorEnv": "seat_vector",
+    "Deck": "rules.cards",
+    "Game": "table.game",
+    "Rules": "rules.rules",
+    "SeatEnv": "envs.seat",
+    "SeatVectorEnv": "envs.seat_vector",
     "Simulator": "simulator",
-    "decode": "decoding",
-    "observation_layout": "observation",
-    "observation_text": "decoding",
-    "preset": "presets",
+    "decode": "observation.decode",
+    "describe": "rules.description",
+    "observation_layout": "observation.standard",
+    "observation_text": "observation.decode",
+    "preset": "rules.presets",
+    "table_text": "table.text",
 }
 __all__ = [*_HOMES, "ohhell_v0"]
 __version__ = "0.1.0"
@@ -44,8 +46,8 @@ def _register() -> None:
     if "OhHell-v0" not in gymnasium.registry:
         gymnasium.register(
             "OhHell-v0",
-            entry_point="ohhell_env.seat:SeatEnv",
-            vector_entry_point="ohhell_env.seat_vector:SeatVectorEnv",
+            entry_point="ohhell_env.envs.seat:SeatEnv",
+            vector_entry_point="ohhell_env.envs.seat_vector:SeatVectorEnv",
         )
     try:
         from pettingzoo.env_registry import registration

@@ -37,7 +37,7 @@ until all cards are played.
 add up over the hands of the match. The highest total wins; a tie is shared.
 
 Other rules of the table (open bids, no hook, other trumps, scores, packs, hand sizes, 2 to 10 players, ..) are options
-of `ohhell_env.Rules`, whose `describe()` tells them in words; well-known tables have names (`ohhell_env.preset`).
+of `ohhell_env.Rules`, which `ohhell_env.describe` tells in words; well-known tables have names (`ohhell_env.preset`).
 
 ## Actions
 
@@ -102,9 +102,9 @@ take no other, as their masks say (which are never empty). `illegal_reward=None`
 
 from __future__ import annotations
 
-from ohhell_env.aec import OhHellEnv
-from ohhell_env.noop import NoopEnv
-from ohhell_env.rules import Rules
+from ohhell_env.envs.aec import OhHellEnv
+from ohhell_env.envs.parallel import NoopEnv
+from ohhell_env.rules.rules import Rules
 
 
 def env(
@@ -140,5 +140,5 @@ def parallel_env(
     reward: str = "points",
     illegal_reward: float | None = -1.0,
 ) -> NoopEnv:
-    """The simultaneous form, with one action more, which does nothing; see `ohhell_env.noop.NoopEnv`."""
+    """The simultaneous form, with one action more, which does nothing; see `ohhell_env.envs.parallel.NoopEnv`."""
     return NoopEnv(rules, players=players, render_mode=render_mode, reward=reward, illegal_reward=illegal_reward)

@@ -13,12 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ohhell_env import kernel
-from ohhell_env.game import Game, illegal_action_text
-from ohhell_env.jit import Int, entry_point, jit, next_state, seed_of, stream_of
-from ohhell_env.observation import encode, observation_size
-from ohhell_env.rules import Rules
-from ohhell_env.state import (
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.jit import Int, entry_point, jit, next_state, seed_of, stream_of
+from ohhell_env.kernel.state import (
     HAND_OVER,
     MATCH_OVER,
     NONE,
@@ -29,6 +26,9 @@ from ohhell_env.state import (
     own_arrays,
     parse_decks,
 )
+from ohhell_env.observation.standard import encode, observation_size
+from ohhell_env.rules.rules import Rules
+from ohhell_env.table.game import Game, illegal_action_text
 
 _FIRST_SPREAD = 2  # numbers of a seed's streams from here on seed the games of a simulator
 
@@ -59,22 +59,22 @@ def start_games(games: Any, tables: Any, decks: Any, seeds: Any, playouts: Any) 
     """A new match in every game, from its own seed."""
     for i in range(games.shape[0]):
         table = tables[games[i]["table"]]
-        kernel.start_match(games[i], table, decks, seeds[i], table["first_dealer"])
-        playouts[i] = stream_of(seeds[i], kernel.PLAYOUTS)
+        rulebook.start_match(games[i], table, decks, seeds[i], table["first_dealer"])
+        playouts[i] = stream_of(seeds[i], rulebook.PLAYOUTS)
 
 
 @jit
 def restart_games(games: Any, tables: Any, decks: Any) -> None:
     """A new match in every game, each with a seed from its own stream."""
     for i in range(games.shape[0]):
-        kernel.start_next_match(games[i], tables[games[i]["table"]], decks)
+        rulebook.start_next_match(games[i], tables[games[i]["table"]], decks)
 
 
 @jit
 def first_illegal(games: Any, actions: Any) -> Int:
     """Index of the first game whose action is not legal; NONE when all are."""
     for i in range(games.shape[0]):
-        if not kernel.is_legal(games[i], actions[i]):
+        if not rulebook.is_legal(games[i], actions[i]):
             return i
     return NONE
 
@@ -84,7 +84,7 @@ def show_games(games: Any, tables: Any, start: Int, stop: Int, observation: Any,
     """Write the decision that each game start..stop-1 waits for."""
     for i in range(start, stop):
         game = games[i]
-        kernel.write_mask(game, mask, i)
+        rulebook.write_mask(game, mask, i)
         player[i] = game["player"]
         if observation.shape[0] > 0:
             encode(game, tables[game["table"]], game["player"], observation, i)
@@ -114,15 +114,15 @@ def step_games(
             reward[i, seat] = 0.0
         hand_over[i] = False
         match_over[i] = False
-        kernel.apply(game, table, actions[i])
+        rulebook.apply(game, table, actions[i])
         if game["phase"] == HAND_OVER:
             hand_over[i] = True
-            kernel.write_reward(game, table, kind, reward, i)
-            kernel.next_hand(game, table, decks)
+            rulebook.write_reward(game, table, kind, reward, i)
+            rulebook.next_hand(game, table, decks)
             if game["phase"] == MATCH_OVER:
                 match_over[i] = True
-                kernel.start_next_match(game, table, decks)
-        kernel.write_mask(game, mask, i)
+                rulebook.start_next_match(game, table, decks)
+        rulebook.write_mask(game, mask, i)
         player[i] = game["player"]
         if observation.shape[0] > 0:
             encode(game, table, game["player"], observation, i)
@@ -183,11 +183,11 @@ def play_random_games(
         stream = playouts[i]
         for _ in range(decisions):
             stream = next_state(stream)
-            kernel.apply(game, table, kernel.random_action(game, stream))
+            rulebook.apply(game, table, rulebook.random_action(game, stream))
             if game["phase"] == HAND_OVER:
-                kernel.next_hand(game, table, decks)
+                rulebook.next_hand(game, table, decks)
                 if game["phase"] == MATCH_OVER:
-                    kernel.start_next_match(game, table, decks)
+                    rulebook.start_next_match(game, table, decks)
         playouts[i] = stream
 
 
@@ -247,7 +247,7 @@ class Simulator:
         if threads < 1:
             raise ValueError(f"threads={threads!r} is not allowed; use 1 or more")
         self.reward = reward
-        self._kind = kernel.reward_kind(reward)
+        self._kind = rulebook.reward_kind(reward)
         self.observe_games = observe
         self.threads = threads
         self.players = max(one.players for one in self.rules)

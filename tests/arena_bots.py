@@ -12,8 +12,8 @@ from rich.console import Console
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.random import RandomBot
-from ohhell_env.kernel import FIRST_BID
-from ohhell_env.state import BID
+from ohhell_env.kernel.rulebook import FIRST_BID
+from ohhell_env.kernel.state import BID
 
 
 class Lowest(Bot):

@@ -14,15 +14,16 @@ import numpy as np
 from tables import PLAYERS
 
 from ohhell_env import ohhell_v0
-from ohhell_env.benchmark import pick_random
 from ohhell_env.bots.random import RandomBot
-from ohhell_env.cards import card_symbol
-from ohhell_env.decoding import observation_text
-from ohhell_env.events import BidMade, BidsShown, CardPlayed, Event, HandDealt, HandScored, TrickTaken
-from ohhell_env.notation import write_record
-from ohhell_env.render.ansi import hand_text
-from ohhell_env.rules import Rules
+from ohhell_env.observation.decode import observation_text
+from ohhell_env.records.notation import write_record
+from ohhell_env.rules.cards import card_symbol
+from ohhell_env.rules.description import describe
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
+from ohhell_env.speed import pick_random
+from ohhell_env.table.events import BidMade, BidsShown, CardPlayed, Event, HandDealt, HandScored, TrickTaken
+from ohhell_env.table.text import hand_text, table_text
 
 GOLDEN = Path(__file__).parent / "golden"
 GAMES = 10_000
@@ -61,9 +62,8 @@ def trace(players: int) -> str:
         env.step(bot.action(env))
     game = env.unwrapped.game
     story = "\n".join(told(event, players) for event in game.events(viewer=1))
-    return (
-        f"{game.rules.describe()}\n{story}\n\n{game.text()}\n\nAfter the first trick:\n{seen}\n\n{write_record(game)}"
-    )
+    table, record = table_text(game), write_record(game)
+    return f"{describe(game.rules)}\n{story}\n\n{table}\n\nAfter the first trick:\n{seen}\n\n{record}"
 
 
 def matches(players: int) -> Iterator[bytes]:

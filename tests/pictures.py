@@ -6,11 +6,11 @@ from functools import cache
 
 import numpy as np
 
-from ohhell_env.cards import FIVE_HUNDRED, NUM_CARDS, OH_SH, STANDARD
 from ohhell_env.render.faces import RATIO, card_picture
 from ohhell_env.render.paint import PAPER, pygame
 from ohhell_env.render.scene import Scene
 from ohhell_env.render.table import TablePainter
+from ohhell_env.rules.cards import FIVE_HUNDRED, NUM_CARDS, OH_SH, STANDARD
 
 DECK = list(STANDARD.names)
 EXTRA = [*FIVE_HUNDRED.names[NUM_CARDS:], *OH_SH.names[NUM_CARDS:]]

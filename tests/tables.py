@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ohhell_env.cards import Deck, card_name, parse_card
-from ohhell_env.presets import PRESETS
-from ohhell_env.rules import Rules
+from ohhell_env.rules.cards import Deck, card_name, parse_card
+from ohhell_env.rules.presets import PRESETS
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 
 PLAYERS = (3, 4, 5, 6, 7)

@@ -11,8 +11,9 @@ from aec_play import REWARDS, SHORT, TABLES, drain, everything, legal, over, pla
 from pettingzoo.test import api_test, render_test, seed_test
 
 from ohhell_env import Rules, ohhell_v0
-from ohhell_env.decoding import decode
-from ohhell_env.observation import OBSERVATION_SIZE, SECTIONS, observation_layout
+from ohhell_env.observation.decode import decode
+from ohhell_env.observation.standard import OBSERVATION_SIZE, SECTIONS, observation_layout
+from ohhell_env.table.text import table_text
 
 # What api_test says to any third-party environment with a mask: it knows those of PettingZoo by name. Masks are empty
 # in what a finished agent sees.
@@ -203,7 +204,7 @@ def test_rendering_shows_the_table_and_changes_nothing() -> None:
     rng, same = np.random.default_rng(1), np.random.default_rng(1)
     while not over(env):
         text = env.render()
-        assert text.endswith(env.game.text())
+        assert text.endswith(table_text(env.game))
         assert all(agent in text for agent in env.possible_agents)
         play(env, rng, 1)
         play(unseen, same, 1)

@@ -13,7 +13,7 @@ import pytest
 from aec_play import SHORT, drain, everything, fingerprint, illegal, legal, over, play, record_of, repeat, started
 
 from ohhell_env import Rules, ohhell_v0
-from ohhell_env.kernel import NUM_ACTIONS
+from ohhell_env.kernel.rulebook import NUM_ACTIONS
 
 THREE_HANDS = Rules(ramp=(3, 2, 1))
 

@@ -8,9 +8,10 @@ import pytest
 from aec_play import REWARDS, SHORT, TABLES, drain, everything, over, play, record_of, repeat, started
 
 from ohhell_env import Rules, Simulator, ohhell_v0
-from ohhell_env.cards import STANDARD_DECK, card_name
-from ohhell_env.decoding import decode
-from ohhell_env.observation import OBSERVATION_SIZE
+from ohhell_env.observation.decode import decode
+from ohhell_env.observation.standard import OBSERVATION_SIZE
+from ohhell_env.rules.cards import STANDARD_DECK, card_name
+from ohhell_env.table.text import table_text
 
 
 @pytest.fixture(params=TABLES, ids=str)
@@ -184,7 +185,7 @@ def test_a_view_of_the_table_shows_one_match() -> None:
 @pytest.mark.parametrize("viewer", [4, -1])
 def test_only_a_seat_of_the_table_has_a_view_of_it(viewer: int) -> None:
     with pytest.raises(ValueError, match="is not a seat"):
-        started().game.text(viewer)
+        table_text(started().game, viewer)
 
 
 # --- state() and the other doors ---------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ohhell_env import ohhell_v0
-from ohhell_env.decoding import decode
-from ohhell_env.game import Game
-from ohhell_env.state import BID
+from ohhell_env.kernel.state import BID
+from ohhell_env.observation.decode import decode
+from ohhell_env.table.game import Game
+from ohhell_env.table.text import table_text
 
 # Tables of several options and player counts; the first three hands say as much as the thirtieth.
 NAMES = [
@@ -92,7 +93,7 @@ def seen_by(env: Any, viewer: int) -> dict[str, Any]:
         "due": env._cumulative_rewards[agent],
         "turn": env.agent_selection,
         "done": dict(env.terminations),
-        "text": game.text(viewer),
+        "text": table_text(game, viewer),
         "events": game.events(viewer),
         "bids": game.visible_bids(viewer),
     }
@@ -161,7 +162,7 @@ def test_bids_show_when_the_rules_say_so(name: str) -> None:
                 assert k >= bids or env.game.bids[seat] is not None
             events = [event.bid for event in env.game.events(viewer) if type(event).__name__ == "BidMade"]
             assert len(events) == bids
-            assert ("bid ?" in env.game.text(viewer)) == ("hidden" in absolute)
+            assert ("bid ?" in table_text(env.game, viewer)) == ("hidden" in absolute)
         assert "bid ?" not in env.render(), "the whole table is shown to whoever watches"
         play(env, rng, 1)
 
@@ -187,7 +188,7 @@ def test_a_seat_is_told_of_other_hands_only_what_was_played() -> None:
             for event in env.game.events(viewer):
                 if type(event).__name__ == "HandDealt":
                     assert [seat for seat, cards in enumerate(event.cards) if cards is not None] == [viewer]
-            text = env.game.text(viewer)
+            text = table_text(env.game, viewer)
             for seat, hand in enumerate(env.game.hands):
                 line = next(line for line in text.splitlines() if f" player_{seat} " in line[:12])
                 count = f"{len(hand)} card{'s' * (len(hand) != 1)}"

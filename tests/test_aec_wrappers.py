@@ -10,8 +10,8 @@ from pettingzoo.utils.env_logger import EnvLogger
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from ohhell_env import Rules, ohhell_v0
-from ohhell_env.aec import OhHellEnv
-from ohhell_env.kernel import NUM_ACTIONS
+from ohhell_env.envs.aec import OhHellEnv
+from ohhell_env.kernel.rulebook import NUM_ACTIONS
 
 RULES = Rules(ramp=(3, 2, 1))
 OUT_OF_BOUNDS = [NUM_ACTIONS, -1, 2**70, -(2**70), 3.0, np.float32(3), None, "3", [3], np.array([3]), np.bool_(True)]

@@ -13,15 +13,15 @@ import pytest
 from arena_bots import shown
 from scipy import stats
 
-from ohhell_env.rules import Rules
-from ohhell_env.scoring import exact
-from training import evaluate as evaluate_command
-from training.arena import ArenaError, Played, bot_seeds, deal_seeds, one_against_rest, play, tables_for
-from training.command import progress
-from training.evaluate import evaluate
-from training.intervals import difference_of, mean_of
-from training.report import Report, report_on
-from training.show import print_report
+from ohhell_env.arena import evaluate as evaluate_command
+from ohhell_env.arena.evaluate import evaluate
+from ohhell_env.arena.intervals import difference_of, mean_of
+from ohhell_env.arena.matches import ArenaError, Played, bot_seeds, deal_seeds, one_against_rest, play, tables_for
+from ohhell_env.arena.options import progress
+from ohhell_env.arena.report import Report, report_on
+from ohhell_env.arena.tables import print_report
+from ohhell_env.rules.rules import Rules
+from ohhell_env.rules.scoring import exact
 
 SETTINGS = {"players": ["a", "b"], "seating": "one", "hands": "ramp", "deals": 1, "seatings": 3, "seed": 0}
 
@@ -281,7 +281,7 @@ def test_a_long_run_without_a_terminal_tells_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = iter([0.0, 50.0, 60.0, 80.0])  # the start, and when each fifth of the deals is done
-    monkeypatch.setattr("training.command.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("ohhell_env.arena.options.time", SimpleNamespace(monotonic=lambda: next(clock)))
     with progress("playing", 100, "deals") as meter:
         for _ in range(3):
             meter.advance(20)

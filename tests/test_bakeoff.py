@@ -7,11 +7,11 @@ import pytest
 import torch
 
 import training.bakeoff
-from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.arena.intervals import Estimate
+from ohhell_env.bots.policy.network import PolicyNetwork
 from training.bakeoff import Options, as_markdown, averaged, main, mean_of_runs, measure
-from training.checkpoint import Counters, save_checkpoint
-from training.config import Config
-from training.intervals import Estimate
+from training.learning.checkpoint import Counters, save_checkpoint
+from training.learning.config import Config
 
 
 @pytest.fixture

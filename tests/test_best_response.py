@@ -7,15 +7,15 @@ import pytest
 import torch
 
 import training.best_response
-from ohhell_env.bots.policy import PolicyBot
-from ohhell_env.bots.policy_network import PolicyNetwork
-from ohhell_env.cards import Deck
-from ohhell_env.rules import Rules
+from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.bots.policy.network import PolicyNetwork
+from ohhell_env.rules.cards import Deck
+from ohhell_env.rules.rules import Rules
 from training.best_response import exploiter_gain, main, set_up, train_exploiter
-from training.checkpoint import Counters, save_checkpoint
-from training.config import Config
 from training.exact import Tree, policy_of
-from training.network import TrainingNetwork
+from training.learning.checkpoint import Counters, save_checkpoint
+from training.learning.config import Config
+from training.learning.network import TrainingNetwork
 
 EIGHT = "AC KC QC AD KD QD AH KH"
 RULES = Rules(3, (1,), bids="open", deck=Deck.of(EIGHT))

@@ -11,13 +11,13 @@ from itertools import chain
 import numpy as np
 import pytest
 
+from ohhell_env.arena.self_play import play_hands, self_play
 from ohhell_env.bots import Bot, make_bot
-from ohhell_env.bots.measure import play_hands, self_play
-from ohhell_env.cards import Deck, cards_of, mask_of, parse_card, parse_cards
-from ohhell_env.kernel import FIRST_BID
-from ohhell_env.rules import Rules
+from ohhell_env.kernel.rulebook import FIRST_BID
+from ohhell_env.kernel.state import BID
+from ohhell_env.rules.cards import Deck, cards_of, mask_of, parse_card, parse_cards
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-from ohhell_env.state import BID
 
 SPECS = ["random", "heuristic", "search:12"]
 THINKERS = ["heuristic", "search:400"]
@@ -126,7 +126,7 @@ def test_one_line_plays_in_a_loop_of_single_games() -> None:
 WITHOUT_COMPILER = """
 import json
 from ohhell_env.bots import make_bot
-from ohhell_env.rules import Rules
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 simulator = Simulator([Rules(players=3, ramp=(3,)), Rules(ramp=(2,), bids="open")], 4, seed=9, observe=False)
 bots = [make_bot(spec, seed=3) for spec in ("random", "heuristic", "search:6")]

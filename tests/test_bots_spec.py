@@ -8,7 +8,7 @@ import pytest
 
 from ohhell_env.bots import BOTS, Bot, make_bot
 from ohhell_env.bots.random import RandomBot
-from ohhell_env.rules import Rules
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from ohhell_env.bots.base import look
-from ohhell_env.bots.judgement import unseen_cards
+from ohhell_env.bots.determinization import PLAN, deal_world, plan_deals
+from ohhell_env.bots.hand_model import unseen_cards
 from ohhell_env.bots.search import SearchBot
-from ohhell_env.bots.worlds import PLAN, deal_world, plan_deals
-from ohhell_env.cards import Deck, cards_of, mask_of
-from ohhell_env.jit import stream_of
-from ohhell_env.rules import Rules
+from ohhell_env.kernel.jit import stream_of
+from ohhell_env.kernel.state import GAME
+from ohhell_env.rules.cards import Deck, cards_of, mask_of
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-from ohhell_env.state import GAME
 
 
 def worlds_of(view: Any, table: Any, number: int, seed: int = 1) -> list[tuple[int, ...]]:

@@ -8,15 +8,15 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from ohhell_env.bots import policy
-from ohhell_env.bots.policy import META, WEIGHTS, PolicyBot, load_policy, shipped_checkpoints
-from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.arena.evaluate import main as evaluate_command
+from ohhell_env.arena.matches import ArenaError
+from ohhell_env.bots.policy import bot as policy
+from ohhell_env.bots.policy.bot import META, WEIGHTS, PolicyBot, load_policy, shipped_checkpoints
+from ohhell_env.bots.policy.network import PolicyNetwork
 from training import publish
-from training.arena import ArenaError
-from training.checkpoint import Counters, save_checkpoint
-from training.config import Config
-from training.evaluate import main as evaluate_command
-from training.golden import GOLDEN, golden_differences, golden_values
+from training.learning.checkpoint import Counters, save_checkpoint
+from training.learning.config import Config
+from training.learning.golden import GOLDEN, golden_differences, golden_values
 
 ROOT = Path(__file__).parents[1]
 SHIPPED = shipped_checkpoints()
@@ -111,7 +111,7 @@ def test_the_card_tells_the_strength_and_how_to_measure_it_again(published: Path
     assert row in card
     assert f"| checkpoints/one | heuristic | {table} | 2 | 4 |" in card
     assert (
-        "    python -m training.evaluate search+policy:one:2 --vs checkpoints/one --players 4 --hands 1 --bids sealed "
+        "    ohhell evaluate search+policy:one:2 --vs checkpoints/one --players 4 --hands 1 --bids sealed "
         "--no-hook --deals 4 --seed 0\n"
     ) in card
     assert str(published.parent) not in card
@@ -122,8 +122,8 @@ def test_the_command_of_the_card_gives_its_numbers_again(
 ) -> None:
     monkeypatch.setattr(policy, "CHECKPOINT_FOLDERS", (published,))
     card = (published / "two" / "README.md").read_text()
-    (line,) = (line for line in card.splitlines() if "training.evaluate" in line)
-    assert evaluate_command([*line.split()[3:], "--out", str(tmp_path)]) == 0
+    (line,) = (line for line in card.splitlines() if "ohhell evaluate" in line)
+    assert evaluate_command([*line.split()[2:], "--out", str(tmp_path)]) == 0
     again = json.loads((tmp_path / "report.json").read_text())
     (kept,) = json.loads((published / "two" / publish.EVALUATIONS).read_text())
     assert again["settings"] == kept["settings"]

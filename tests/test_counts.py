@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from referee import Referee
 
-from ohhell_env import kernel
-from ohhell_env.cards import Deck, card_name
-from ohhell_env.rules import Rules
-from ohhell_env.state import GAME, HAND_OVER, compile_rules
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.state import GAME, HAND_OVER, compile_rules
+from ohhell_env.rules.cards import Deck, card_name
+from ohhell_env.rules.rules import Rules
 
 # players, cards, hand size, hook, trump, and the number of ways in which one hand, dealt as the deck lies, can go.
 TINY = [
@@ -32,7 +32,7 @@ def count_in_the_kernel(games: np.ndarray, tables: np.ndarray, depth: int) -> in
     for option in range(legal.bit_length()):
         if legal >> option & 1:
             games[depth + 1] = games[depth]
-            kernel.apply(games[depth + 1], tables[0], kernel.action_of(games[depth], option))
+            rulebook.apply(games[depth + 1], tables[0], rulebook.action_of(games[depth], option))
             total += count_in_the_kernel(games, tables, depth + 1)
     return total
 
@@ -59,7 +59,7 @@ def test_every_way_in_which_a_tiny_hand_can_go_is_counted(
     decks[0, : len(order)] = order
     tables = compile_rules((rules,))
     states = np.zeros(players * (size + 1) + 1, dtype=GAME)
-    kernel.start_match(states[0], tables[0], decks, 1, 0)
+    rulebook.start_match(states[0], tables[0], decks, 1, 0)
     referee = Referee(players=players, ramp=[size], hook=hook, trump=trump, deck=[card_name(c) for c in deck.cards])
     referee.deal(cards.split())
     assert count_in_the_kernel(states, tables, 0) == count_with_the_referee(referee) == games

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from referee import Referee
 from tables import PLAYERS, random_actions, variety
 
-from ohhell_env.cards import card_name, parse_card
-from ohhell_env.decoding import decode
-from ohhell_env.rules import Rules
-from ohhell_env.scoring import resolve
+from ohhell_env.observation.decode import decode
+from ohhell_env.rules.cards import card_name, parse_card
+from ohhell_env.rules.rules import Rules
+from ohhell_env.rules.scoring import resolve
 from ohhell_env.simulator import Simulator
 
 HANDS = 4_000  # for each number of players: 20,000 in all

@@ -16,19 +16,21 @@ from pictures import read_card, read_hands
 from rich.console import Console
 from tables import EVERY_TABLE
 
-from ohhell_env import Rules, SeatEnv, SeatVectorEnv, ohhell_v0, view
-from ohhell_env.events import HandDealt
-from ohhell_env.game import Game
-from ohhell_env.match import Match, Seating
-from ohhell_env.noop import NoopEnv
-from ohhell_env.notation import load_record, write_record
-from ohhell_env.play import Session, main, read_action
-from ohhell_env.presets import PRESETS
+from ohhell_env import Rules, SeatEnv, SeatVectorEnv, ohhell_v0
+from ohhell_env.commands import view
+from ohhell_env.commands.play import Session, main, read_action
+from ohhell_env.commands.watch import scenes
+from ohhell_env.envs.parallel import NoopEnv
+from ohhell_env.kernel.state import BID, BLIND, MATCH_OVER, NAME_SUIT, NAME_TRUMP, NONE, PASS_OR_NIL, PLAY, WIDE_FORM
+from ohhell_env.records.match import Match, Seating
+from ohhell_env.records.notation import load_record, write_record
 from ohhell_env.render.scene import Scene, scene_of
 from ohhell_env.render.table import FELT, Spot, TablePainter
-from ohhell_env.state import BID, BLIND, MATCH_OVER, NAME_SUIT, NAME_TRUMP, NONE, PASS_OR_NIL, PLAY, WIDE_FORM
-from ohhell_env.watch import scenes
-from ohhell_env.words import short_text
+from ohhell_env.rules.presets import PRESETS
+from ohhell_env.table.actions import short_text
+from ohhell_env.table.events import HandDealt
+from ohhell_env.table.game import Game
+from ohhell_env.table.text import table_text
 
 WIDE = {name: rules for name, rules in EVERY_TABLE.items() if not rules.standard}
 
@@ -213,7 +215,7 @@ def test_what_a_seat_is_shown_does_not_change_with_what_is_hidden_from_it(name: 
                 continue
             compared += 1
             assert scene_of(other.game, viewer) == scene_of(match.game, viewer)
-            assert other.game.text(viewer) == match.game.text(viewer)
+            assert table_text(other.game, viewer) == table_text(match.game, viewer)
             assert list(other.game._hand_events(viewer)) == list(match.game._hand_events(viewer))
             if viewer == match.game.player:  # the person's screen, with what is open to them
                 screens = [screen(at_table(one, tmp_path, person=viewer)) for one in (match, other)]

@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from ohhell_env.bots.heuristic import HeuristicBot
-from ohhell_env.bots.policy import PolicyBot
-from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.bots.policy.network import PolicyNetwork
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.bots.search import SearchBot
-from ohhell_env.cards import Deck
-from ohhell_env.kernel import NUM_ACTIONS
-from ohhell_env.rules import Rules
+from ohhell_env.kernel.rulebook import NUM_ACTIONS
+from ohhell_env.rules.cards import Deck
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.exact import Tree, every_deal, num_deals, policy_of, responses, uniform
 

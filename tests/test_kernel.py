@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tables import PLAYERS, given_deck, legal, play
 
-from ohhell_env.cards import parse_card
-from ohhell_env.rules import Rules
+from ohhell_env.kernel.state import BID, NO_TRUMP, PLAY
+from ohhell_env.rules.cards import parse_card
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-from ohhell_env.state import BID, NO_TRUMP, PLAY
 
 
 def table(*ramp: int, players: int = 4, **options: object) -> Simulator:

@@ -10,9 +10,10 @@ import pytest
 from aec_play import SHORT, TABLES, over, play, record_of, started
 
 from ohhell_env import Rules, Simulator
-from ohhell_env.game import Game
-from ohhell_env.notation import RecordError, load_record, read_record, save_record, write_record
-from ohhell_env.scoring import TabulatedScoring
+from ohhell_env.records.notation import RecordError, load_record, read_record, save_record, write_record
+from ohhell_env.rules.scoring import TabulatedScoring
+from ohhell_env.table.game import Game
+from ohhell_env.table.text import table_text
 
 SCORED = {
     "fractions": Rules(ramp=(2, 1, 2), scoring=lambda bid, taken, hand_size: (bid - taken) / 3 + 0.1),
@@ -30,7 +31,7 @@ def assert_reads_back(game: Game) -> None:
     assert write_record(read) == text
     assert fields(read) == fields(game), "the deck, the random stream and all"
     assert list(map(fields, read.past_hands)) == list(map(fields, game.past_hands))
-    assert read.events() == game.events() and read.text() == game.text()
+    assert read.events() == game.events() and table_text(read) == table_text(game)
     assert read.rules.to_json() == game.rules.to_json()
     assert (read.scores, read.win_shares, read.seed) == (game.scores, game.win_shares, game.seed)
 

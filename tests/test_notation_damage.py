@@ -11,7 +11,7 @@ import pytest
 from aec_play import SHORT, play, started
 
 from ohhell_env import Rules
-from ohhell_env.notation import RecordError, read_record, write_record
+from ohhell_env.records.notation import RecordError, read_record, write_record
 
 
 def sample() -> list[Any]:

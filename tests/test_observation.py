@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import PLAYERS, random_steps, variety
 
-from ohhell_env.cards import cards_of, mask_of
-from ohhell_env.decoding import decode, layout_table, observation_text
-from ohhell_env.kernel import NUM_ACTIONS
-from ohhell_env.observation import (
+from ohhell_env.kernel.rulebook import NUM_ACTIONS
+from ohhell_env.kernel.state import BID, GAME
+from ohhell_env.observation.decode import decode, layout_table, observation_text
+from ohhell_env.observation.standard import (
     LAYOUT,
     LAYOUT_HASH,
     OBSERVATION_SIZE,
@@ -23,9 +23,10 @@ from ohhell_env.observation import (
     encode,
     observation_layout,
 )
-from ohhell_env.rules import Rules
+from ohhell_env.rules.cards import cards_of, mask_of
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-from ohhell_env.state import BID, GAME
+from ohhell_env.table.text import table_text
 
 
 def positions(players: int, games: int = 10, steps: int = 150) -> Simulator:
@@ -122,7 +123,7 @@ def test_what_is_hidden_changes_nothing_that_a_seat_sees(players: int) -> None:
         acting = simulator.games["player"] == viewer
         assert np.array_equal(changed.current().action_mask[acting], simulator.current().action_mask[acting])
         for i in range(len(simulator)):
-            assert changed[i].text(viewer) == simulator[i].text(viewer)
+            assert table_text(changed[i], viewer) == table_text(simulator[i], viewer)
             assert changed[i].visible_bids(viewer) == simulator[i].visible_bids(viewer)
 
 

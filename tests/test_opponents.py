@@ -10,17 +10,17 @@ from rich.console import Console
 
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.base import Bot
-from ohhell_env.bots.policy_network import PolicyNetwork
-from ohhell_env.cards import NUM_CARDS
-from ohhell_env.jit import lowest
-from ohhell_env.kernel import action_of
-from ohhell_env.state import BID
-from training.checkpoint import STATE, load_state
-from training.config import Config
-from training.network import ActorCritic, TrainingNetwork
-from training.past import PastPolicies
-from training.ppo import PolicyCollector
-from training.selfplay import Collector
+from ohhell_env.bots.policy.network import PolicyNetwork
+from ohhell_env.kernel.jit import lowest
+from ohhell_env.kernel.rulebook import action_of
+from ohhell_env.kernel.state import BID
+from ohhell_env.rules.cards import NUM_CARDS
+from training.learning.checkpoint import STATE, load_state
+from training.learning.collector import Collector
+from training.learning.config import Config
+from training.learning.network import ActorCritic, TrainingNetwork
+from training.learning.past import PastPolicies
+from training.learning.ppo import PolicyCollector
 from training.train import first_network, train
 
 TINY = {

@@ -16,15 +16,16 @@ from rich.console import Console
 
 from ohhell_env import Rules
 from ohhell_env.bots.search import SearchBot
-from ohhell_env.cards import parse_card
-from ohhell_env.game import Game
-from ohhell_env.kernel import FIRST_BID
-from ohhell_env.match import Match, Seating, display_names, load_seating, save_match, seating_path
-from ohhell_env.notation import load_record, write_record
-from ohhell_env.play import Session, Stopped, main, policy_chances, read_action
-from ohhell_env.presets import PRESETS, preset
-from ohhell_env.state import MATCH_OVER, PLAY
-from ohhell_env.words import action_text
+from ohhell_env.commands.play import Session, Stopped, main, policy_chances, read_action
+from ohhell_env.kernel.rulebook import FIRST_BID
+from ohhell_env.kernel.state import MATCH_OVER, PLAY
+from ohhell_env.records.match import Match, Seating, display_names, load_seating, save_match, seating_path
+from ohhell_env.records.notation import load_record, write_record
+from ohhell_env.rules.cards import parse_card
+from ohhell_env.rules.description import describe
+from ohhell_env.rules.presets import PRESETS, preset
+from ohhell_env.table.actions import action_text
+from ohhell_env.table.game import Game
 
 ROOT = Path(__file__).resolve().parent.parent
 SHORT = Rules(players=3, ramp=(3, 1, 2))
@@ -156,7 +157,7 @@ def test_the_command_breaks_off_and_goes_on(tmp_path: Path, capsys: pytest.Captu
 
     new = ["--players", "5", "--opponents", "heuristic", "random", "heuristic", "random", "--seat", "1"]
     assert main([*new, "--seed", "1", "--record", record], ask=interrupt) == 130
-    assert f"go on: python -m ohhell_env.play --resume {record}" in capsys.readouterr().out.replace("\n", " ")
+    assert f"go on: ohhell play --resume {record}" in capsys.readouterr().out.replace("\n", " ")
     assert load_seating(Path(record), 5).players == ("heuristic", "you", "random", "heuristic", "random")
     assert main(["--resume", record], ask=lambda question: "q") == 0
     assert "heuristic 2" in capsys.readouterr().out
@@ -165,7 +166,7 @@ def test_the_command_breaks_off_and_goes_on(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_what_is_typed_may_come_from_a_pipe(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "ohhell_env.play", "--seed", "1", "--record", "piped.jsonl"]
+    command = [sys.executable, "-m", "ohhell_env.commands.play", "--seed", "1", "--record", "piped.jsonl"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     run = subprocess.run(
         command, cwd=tmp_path, env=environment, input="0\n", capture_output=True, text=True, encoding="utf-8"
@@ -246,7 +247,7 @@ def test_players_have_short_names_that_differ() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_rules_of_every_preset_are_told(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--rules", name, "--describe"]) == 0
-    assert capsys.readouterr().out == preset(name).describe() + "\n"
+    assert capsys.readouterr().out == describe(preset(name)) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -300,7 +301,7 @@ def test_a_policys_hint_is_a_distribution_over_what_is_open() -> None:
 
 def test_a_policys_hint_is_its_own_policy_and_a_value_networks_is_soft_by_half_a_point() -> None:
     pytest.importorskip("torch")
-    from ohhell_env.bots.policy import load_policy
+    from ohhell_env.bots.policy.bot import load_policy
 
     match = next(positions())
     policy = load_policy("mix512", temperature=1 / 15)

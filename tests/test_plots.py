@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from ohhell_env.arena.evaluate import main as evaluate
 from training import plots
-from training.evaluate import main as evaluate
-from training.progress import Progress
+from training.learning.progress import Progress
 
 QUIET = Console(quiet=True)
 

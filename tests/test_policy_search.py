@@ -8,24 +8,24 @@ import torch
 from numpy.typing import NDArray
 from test_bots import deal_hidden_cards_anew, every_table, laid_out, lead_over_the_table, some_tables
 
-from ohhell_env import kernel
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.base import look
-from ohhell_env.bots.policy import PolicyBot
-from ohhell_env.bots.policy_network import PolicyNetwork
-from ohhell_env.bots.policy_search import PolicySearchBot
-from ohhell_env.bots.policy_worlds import deal_boards, fill_sealed, recall, resampled, tempered
-from ohhell_env.bots.sparse import FrozenNetwork
-from ohhell_env.bots.worlds import PLAN
-from ohhell_env.cards import parse_card
-from ohhell_env.kernel import FIRST_BID
-from ohhell_env.limits import MAX_PLAYERS, NUM_BIDS
-from ohhell_env.rules import Rules
-from ohhell_env.sections import SEALED
+from ohhell_env.bots.determinization import PLAN
+from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, recall, resampled, tempered
+from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.bots.policy.network import PolicyNetwork
+from ohhell_env.bots.policy.search import PolicySearchBot
+from ohhell_env.bots.policy.sparse import FrozenNetwork
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.rulebook import FIRST_BID
+from ohhell_env.kernel.state import GAME, NONE
+from ohhell_env.observation.sections import SEALED
+from ohhell_env.rules.cards import parse_card
+from ohhell_env.rules.limits import MAX_PLAYERS, NUM_BIDS
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-from ohhell_env.state import GAME, NONE
-from training.checkpoint import Counters, save_checkpoint
-from training.config import Config
+from training.learning.checkpoint import Counters, save_checkpoint
+from training.learning.config import Config
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +114,7 @@ def test_replayed_in_any_world_the_others_decide_as_they_did(decisions: int, opt
             if action == SEALED:
                 assert boards[world]["bids"][position["player"]] == SEALED
             else:
-                assert kernel.is_legal(position, int(action))
+                assert rulebook.is_legal(position, int(action))
                 seat = int(position["player"])
                 if action >= FIRST_BID:
                     assert view["bids"][0, seat] == action - FIRST_BID and position["bids"][seat] == NONE

@@ -10,17 +10,17 @@ from rich.console import Console
 from safetensors.torch import load_file
 
 import training.train
-from ohhell_env.bots.policy import PolicyBot, load_policy
-from ohhell_env.bots.policy_network import PolicyNetwork
-from ohhell_env.cards import NUM_CARDS
-from ohhell_env.kernel import NUM_ACTIONS
-from ohhell_env.rules import Rules
+from ohhell_env.bots.policy.bot import PolicyBot, load_policy
+from ohhell_env.bots.policy.network import PolicyNetwork
+from ohhell_env.kernel.rulebook import NUM_ACTIONS
+from ohhell_env.rules.cards import NUM_CARDS
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-from training.checkpoint import STATE
-from training.config import Config
-from training.learner import gradient_step
-from training.network import ActorCritic, TrainingNetwork
-from training.ppo import (
+from training.learning.checkpoint import STATE
+from training.learning.config import Config
+from training.learning.losses import gradient_step
+from training.learning.network import ActorCritic, TrainingNetwork
+from training.learning.ppo import (
     PolicyCollector,
     divergences,
     entropies,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ohhell_env import Rules, Simulator, ohhell_v0
-from ohhell_env.decoding import layout_table, observation_text
-from ohhell_env.presets import preset, preset_table
+from ohhell_env.observation.decode import layout_table, observation_text
+from ohhell_env.rules.presets import preset, preset_table
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)

@@ -29,8 +29,8 @@ from variant_tables import (
 )
 
 from ohhell_env import Rules, preset
-from ohhell_env.presets import PRESETS
-from ohhell_env.scoring import SCORINGS, num_arguments, resolve
+from ohhell_env.rules.presets import PRESETS
+from ohhell_env.rules.scoring import SCORINGS, num_arguments, resolve
 
 # --- The tables ------------------------------------------------------------------------------------------------------
 

@@ -19,14 +19,15 @@ from pictures import DECK, EXTRA, read_card, read_hands
 from tables import PLAYERS
 
 from ohhell_env import Rules, ohhell_v0
-from ohhell_env.aec import OhHellEnv
 from ohhell_env.bots import make_bot
-from ohhell_env.cards import FIVE_HUNDRED, card_name, parse_cards
+from ohhell_env.envs.aec import OhHellEnv
 from ohhell_env.render.faces import RATIO, card_picture
 from ohhell_env.render.paint import GOLD, INK, PAPER, RED, pygame
 from ohhell_env.render.scene import Scene, SeatScene, TrickScene, face_of, scene_of, sorted_cards
 from ohhell_env.render.table import FELT, PLATE_SIZE, TablePainter, hand_places, spots
 from ohhell_env.render.window import TableWindow
+from ohhell_env.rules.cards import FIVE_HUNDRED, card_name, parse_cards
+from ohhell_env.table.text import table_text
 
 
 def at_play(players: int, tricks: int = 0, cards: int = 2, **options: Any) -> OhHellEnv:
@@ -240,7 +241,7 @@ def test_text_too_is_drawn_for_the_viewer() -> None:
     env.step(env.game.legal_actions[0])
     env.viewer = 0
     assert "bid ?" in env.render()
-    assert env.render() == env.game.text(0)
+    assert env.render() == table_text(env.game, 0)
 
 
 # --- In the environment ------------------------------------------------------------------------------------------

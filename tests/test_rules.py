@@ -12,9 +12,10 @@ import pytest
 from aec_play import TABLES
 
 from ohhell_env import Deck, Rules, ohhell_v0, preset
-from ohhell_env.cards import STANDARD_DECK, TWO_PACKS, card_name, parse_card, parse_cards
-from ohhell_env.limits import MAX_HAND_SIZE
-from ohhell_env.scoring import SCORINGS, TabulatedScoring, num_arguments, resolve, tabulate
+from ohhell_env.rules.cards import STANDARD_DECK, TWO_PACKS, card_name, parse_card, parse_cards
+from ohhell_env.rules.description import describe
+from ohhell_env.rules.limits import MAX_HAND_SIZE
+from ohhell_env.rules.scoring import SCORINGS, TabulatedScoring, num_arguments, resolve, tabulate
 
 TWELVE = Deck.of("AC KC QC JC AD KD QD JD AH KH QH JH")
 
@@ -81,7 +82,7 @@ def test_no_hand_is_larger_than_the_pack_or_the_arrays_allow() -> None:
         ({"first_dealer": 4}, "first_dealer=4 is not allowed; use a whole number from 0 to 3"),
         ({"first_dealer": -1}, "first_dealer=-1 is not allowed; use a whole number from 0 to 3"),
         ({"players": 6, "first_dealer": 6}, "first_dealer=6 is not allowed; use a whole number from 0 to 5"),
-        ({"deck": "AC KC"}, "deck='AC KC' is not a Deck; use ohhell_env.cards.Deck.of('AC KC ...')"),
+        ({"deck": "AC KC"}, "deck='AC KC' is not a Deck; use ohhell_env.rules.cards.Deck.of('AC KC ...')"),
         ({"deck": Deck.of("AC KC QC")}, "deck='3 cards' has 3 cards, too few for players=4"),
         (
             {"ramp": "sideways"},
@@ -188,11 +189,11 @@ def test_the_description_tells_every_choice_apart() -> None:
         Rules(deck=Deck.of(range(48))),
         *(Rules(first_dealer=seat) for seat in (1, 2, 3)),
     ]
-    assert len({rules.describe() for rules in described}) == len(described)
+    assert len({describe(rules) for rules in described}) == len(described)
 
 
 def test_the_description_of_the_default_game_reads_like_the_rule_book() -> None:
-    text = Rules().describe()
+    text = describe(Rules())
     for words in (
         "4 players, standard 52 cards, 25 hands of 13..1..13 cards each.",
         "player_0 deals first",
@@ -203,7 +204,7 @@ def test_the_description_of_the_default_game_reads_like_the_rule_book() -> None:
         "The highest total wins; a tie is shared.",
     ):
         assert words in text
-    other = Rules(hook=False, bids="open", trump="none", scoring=third, first_dealer=3, ramp=(5,)).describe()
+    other = describe(Rules(hook=False, bids="open", trump="none", scoring=third, first_dealer=3, ramp=(5,)))
     for words in (
         "one hand of 5 cards",
         "player_3 deals first",
@@ -228,11 +229,11 @@ def test_the_description_of_the_default_game_reads_like_the_rule_book() -> None:
     ],
 )
 def test_the_ramp_in_words(ramp: Any, words: str) -> None:
-    assert words in Rules(ramp=ramp).describe()
+    assert words in describe(Rules(ramp=ramp))
 
 
 def test_the_description_counts_cards_in_english() -> None:
-    text = Rules(players=3, deck=Deck.of("AC KC AD KD AH KH"), ramp=(1,)).describe()
+    text = describe(Rules(players=3, deck=Deck.of("AC KC AD KD AH KH"), ramp=(1,)))
     assert "cards cards" not in text and "1 cards" not in text
 
 
@@ -240,7 +241,7 @@ def test_the_description_counts_cards_in_english() -> None:
     "scoring", [lambda bid, taken, hand_size: 0, TabulatedScoring.from_json({"1": [[0, 0], [0, 0]]})]
 )
 def test_a_scoring_without_words_is_described_as_what_it_is(scoring: Any) -> None:
-    line = next(line for line in Rules(ramp=(1,), scoring=scoring).describe().splitlines() if "Scoring" in line)
+    line = next(line for line in describe(Rules(ramp=(1,), scoring=scoring)).splitlines() if "Scoring" in line)
     assert ". ." not in line and "lambda" not in line and "stores" not in line and "record" not in line
 
 

@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import check_env
 import ohhell_env
 from ohhell_env import Rules, SeatEnv, SeatVectorEnv, ohhell_v0
 from ohhell_env.bots import make_bot
+from ohhell_env.table.text import table_text
 
 THREE_HANDS = Rules(ramp=(3, 2, 1))
 
@@ -236,7 +237,7 @@ def test_arrays_handed_out_are_never_written_again() -> None:
 def test_it_renders_what_the_seat_sees() -> None:
     env = SeatEnv(THREE_HANDS, seat=2, render_mode="ansi")
     env.reset(seed=1)
-    assert env.render() == env.game.text(2) != env.game.text()
+    assert env.render() == table_text(env.game, 2) != table_text(env.game)
 
 
 def test_actions_have_names() -> None:

@@ -12,11 +12,11 @@ import pytest
 import torch
 from rich.console import Console
 
-from ohhell_env.bots.policy import PolicyBot
-from ohhell_env.cards import Deck
-from ohhell_env.rules import Rules
-from training.config import Config
+from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.rules.cards import Deck
+from ohhell_env.rules.rules import Rules
 from training.exact import policy_of, responses
+from training.learning.config import Config
 from training.train import first_network, train
 
 LEARNERS = {

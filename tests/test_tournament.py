@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from arena_bots import shown
 
-from ohhell_env.bots.policy import META, WEIGHTS
-from training import tournament as tournament_command
-from training.arena import ArenaError
-from training.show import print_standings
-from training.standings import Standings, ratings
-from training.tournament import line_ups, schedule, tournament
+from ohhell_env.arena import tournament as tournament_command
+from ohhell_env.arena.matches import ArenaError
+from ohhell_env.arena.standings import Standings, ratings
+from ohhell_env.arena.tables import print_standings
+from ohhell_env.arena.tournament import line_ups, schedule, tournament
+from ohhell_env.bots.policy.bot import META, WEIGHTS
 
 
 def rated(folder: Path, *contestants: str, **options: Any) -> Standings:

@@ -18,22 +18,22 @@ import torch
 from rich.console import Console
 from safetensors.torch import load_file, save_file
 
-import training.throughput
+import training.learning.throughput
 from ohhell_env.bots.base import look
-from ohhell_env.bots.policy import META, WEIGHTS, PolicyBot, load_policy
-from ohhell_env.bots.policy_input import LABELS, NUM_RELABELLINGS, PERMUTATIONS, relabelled_observation
-from ohhell_env.bots.policy_network import PolicyNetwork
+from ohhell_env.bots.policy.bot import META, WEIGHTS, PolicyBot, load_policy
+from ohhell_env.bots.policy.features import LABELS, NUM_RELABELLINGS, PERMUTATIONS, relabelled_observation
+from ohhell_env.bots.policy.network import PolicyNetwork
 from ohhell_env.bots.random import RandomBot
-from ohhell_env.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, cards_of, mask_of
-from ohhell_env.rules import Rules
+from ohhell_env.kernel.state import GAME, NONE
+from ohhell_env.rules.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, cards_of, mask_of
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-from ohhell_env.state import GAME, NONE
-from training.checkpoint import STATE, Counters, load_state, save_checkpoint, stage_of, stages
-from training.config import Config
-from training.fixed_deals import one_against_rest
-from training.learner import average_weights, dmc_loss, exploration, gradient_step, learning_rate
-from training.network import ActorCritic, TrainingNetwork
-from training.selfplay import Collector
+from training.learning.checkpoint import STATE, Counters, load_state, save_checkpoint, stage_of, stages
+from training.learning.collector import Collector
+from training.learning.config import Config
+from training.learning.losses import average_weights, dmc_loss, exploration, gradient_step, learning_rate
+from training.learning.network import ActorCritic, TrainingNetwork
+from training.learning.validation import one_against_rest
 from training.train import first_network, train
 
 ROOT = Path(__file__).parents[1]
@@ -276,7 +276,7 @@ def test_a_run_starts_from_a_checkpoint_and_tells_what_made_it(tmp_path):
     assert [run["decisions"] for run in stages(meta)] == [first.meta["decisions"], meta["decisions"]]
     card = (tmp_path / "two/checkpoint/README.md").read_text()
     assert f"{first.meta['decisions'] + meta['decisions']:,} decisions ({first.meta['decisions']:,} and " in card
-    one, two = (line for line in card.splitlines() if "training.train" in line)
+    one, two = (line for line in card.splitlines() if "ohhell train" in line)
     assert "--folder runs/checkpoint-1 --decisions 1000" in one
     assert "--folder runs/checkpoint --decisions 2000" in two
     assert "--init-from runs/checkpoint-1/checkpoint" in two
@@ -350,14 +350,16 @@ def test_the_faster_arithmetic_is_taken_told_and_kept_with_the_run(faster, tmp_p
         assert inputs.dtype == torch.int8 and 0.05 < inputs.float().mean() < 0.11
         return 2000.0 if ("bf16" if network.bf16 else "fp32") == faster else 1000.0
 
-    monkeypatch.setattr(training.throughput, "bare_rate", rate)
+    monkeypatch.setattr(training.learning.throughput, "bare_rate", rate)
     config = tiny(tmp_path, decisions=300, precision="auto")
     console = Console(record=True, width=200, file=io.StringIO())
     train(config, console)
     told = console.export_text()
     assert f"arithmetic: {faster} (forward and backward" in told and f"{faster} 2,000" in told
     assert json.loads((tmp_path / "checkpoint/meta.json").read_text())["precision"] == faster
-    monkeypatch.setattr(training.throughput, "bare_rate", lambda network, inputs: pytest.fail("it was chosen already"))
+    monkeypatch.setattr(
+        training.learning.throughput, "bare_rate", lambda network, inputs: pytest.fail("it was chosen already")
+    )
     train(dataclasses.replace(config, decisions=600), Console(quiet=True))
     assert json.loads((tmp_path / "checkpoint/meta.json").read_text())["precision"] == faster
 
@@ -450,7 +452,7 @@ def test_a_checkpoint_plays_as_the_network_that_was_saved(checkpoint):
     assert np.array_equal(bot.act(simulator), PolicyBot(network).act(simulator))
     assert (bot.name, bot.meta["decisions"], bot.meta["cpu_hours"]) == ("one", 700, 0.01)
     card = (folder / "README.md").read_text()
-    assert "# one" in card and "700 decisions of 7,000 hands" in card and "python -m training.train" in card
+    assert "# one" in card and "700 decisions of 7,000 hands" in card and "ohhell train" in card
 
 
 def change_meta(folder, **changes):

@@ -9,7 +9,7 @@ import pytest
 from referee_table import SCORES
 from variant_play import TABLES, one_hand
 
-from ohhell_env.scoring import num_arguments, resolve
+from ohhell_env.rules.scoring import num_arguments, resolve
 
 Points = Callable[..., float]
 LETTERS = "CDHS"

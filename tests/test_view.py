@@ -16,21 +16,22 @@ from aec_play import SHORT, legal, over, play, record_of, started
 from browser import CHROMIUM, Browser
 from tables import EVERY_TABLE
 
-from ohhell_env import Rules, view
-from ohhell_env.bots.policy import load_policy
-from ohhell_env.bots.policy_network import PolicyNetwork
-from ohhell_env.cards import SUIT_NAMES, card_symbol, parse_cards
-from ohhell_env.events import BidMade, Said
-from ohhell_env.game import Game
-from ohhell_env.notation import save_record
+from ohhell_env import Rules
+from ohhell_env.bots.policy.bot import load_policy
+from ohhell_env.bots.policy.network import PolicyNetwork
+from ohhell_env.commands import view
+from ohhell_env.kernel.state import BID, PLAY
+from ohhell_env.records.notation import save_record
+from ohhell_env.records.replay import Replay, load_replay
+from ohhell_env.records.review import Review, load_review, review, review_path, save_review
 from ohhell_env.render.replay_html import replay_data, replay_page
 from ohhell_env.render.scene import sorted_cards
-from ohhell_env.replay import Replay, load_replay
-from ohhell_env.review import Review, load_review, review, review_path, save_review
-from ohhell_env.state import BID, PLAY
-from ohhell_env.words import action_text
-from training.checkpoint import Counters, save_checkpoint
-from training.config import Config
+from ohhell_env.rules.cards import SUIT_NAMES, card_symbol, parse_cards
+from ohhell_env.table.actions import action_text
+from ohhell_env.table.events import BidMade, Said
+from ohhell_env.table.game import Game
+from training.learning.checkpoint import Counters, save_checkpoint
+from training.learning.config import Config
 
 SMALL = Rules(ramp=(4, 1, 3))
 TABLES = {**SHORT, **EVERY_TABLE}
@@ -448,5 +449,5 @@ def test_a_damaged_page_says_so(browser: Browser, damage: Any, tmp_path: Path) -
     assert page.read_text() != whole
     browser.open(page)
     seen = browser("document.body.innerText")
-    assert "damaged" in seen and "python -m ohhell_env.view" in seen
+    assert "damaged" in seen and "ohhell view" in seen
     assert browser("document.querySelectorAll('.row[data-seat]').length") == 0

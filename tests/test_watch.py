@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from ohhell_env import Rules
-from ohhell_env.match import Match
-from ohhell_env.notation import load_record
+from ohhell_env.commands.watch import main, save_animation, scenes, show_window
+from ohhell_env.records.match import Match
+from ohhell_env.records.notation import load_record
 from ohhell_env.render.paint import pygame
 from ohhell_env.render.scene import Scene
 from ohhell_env.render.table import TablePainter
-from ohhell_env.watch import main, save_animation, scenes, show_window
 
 RULES = Rules(players=3, ramp=(2, 1))
 BOTS = ["heuristic", "random", "heuristic"]

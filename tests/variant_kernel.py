@@ -12,8 +12,8 @@ from referee_views import trump_known
 from variant_tables import referee_for
 
 from ohhell_env import Rules
-from ohhell_env import state as s
-from ohhell_env.cards import card_name
+from ohhell_env.kernel import state as s
+from ohhell_env.rules.cards import card_name
 
 SUIT_WORDS = (*SUIT_LETTERS, "none")
 LETTERS = (*SUIT_LETTERS.values(), None)

@@ -21,7 +21,7 @@ from referee_views import (
 )
 
 from ohhell_env import Rules
-from ohhell_env.observation_wide import SECTIONS
+from ohhell_env.observation.wide import SECTIONS
 
 KINDS, BIDS = 63, 27
 SUITS = list(SUIT_LETTERS.values())

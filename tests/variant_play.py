@@ -10,7 +10,7 @@ from variant_kernel import PHASES, SUIT_WORDS, words_of
 from variant_tables import referee_for
 
 from ohhell_env import Game, Rules, ohhell_v0
-from ohhell_env.cards import card_name
+from ohhell_env.rules.cards import card_name
 
 
 class RefereeTable:

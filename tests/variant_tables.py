@@ -13,8 +13,8 @@ from referee_table import FIVE_HUNDRED_63, OH_SH_64, SCORES, SPANISH_40, TWO_PAC
 from referee_variants import VariantReferee
 
 from ohhell_env import Deck, Rules, preset
-from ohhell_env.cards import card_name
-from ohhell_env.presets import PRESETS
+from ohhell_env.rules.cards import card_name
+from ohhell_env.rules.presets import PRESETS
 
 LEAST_TABLES = 300
 

@@ -1,4 +1,4 @@
-"""Which learner is better? `python -m training.bakeoff --out FOLDER`: equal processor time, several seeds."""
+"""Which learner is better? `ohhell bakeoff --out FOLDER`: equal processor time, several seeds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from training.arena import ArenaError
-from training.command import file_written, progress, run_command
-from training.config import Config
-from training.evaluate import evaluate
-from training.intervals import Estimate
-from training.ledger import contents
+from ohhell_env.arena.evaluate import evaluate
+from ohhell_env.arena.intervals import Estimate
+from ohhell_env.arena.ledger import contents
+from ohhell_env.arena.matches import ArenaError
+from ohhell_env.arena.options import file_written, progress, run_command
+from training.learning.config import Config
 
 LEARNERS = ("dmc", "ppo")
 BENCHMARK = "heuristic"
@@ -159,11 +159,11 @@ def as_markdown(options: Options, rows: Sequence[Row]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status."""
-    return run_command(Options, _run, "python -m training.bakeoff", arguments)
+    return run_command(Options, _run, "ohhell bakeoff", arguments)
 
 
 def _run(options: Options, console: Console) -> None:
-    from training.plots import plot_lines  # here: plotting takes long to import
+    from ohhell_env.arena.plots import plot_lines  # here: plotting takes long to import
 
     try:
         for learner, seed in product(LEARNERS, options.seeds):

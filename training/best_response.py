@@ -1,7 +1,7 @@
-"""How much can a policy be exploited? ``python -m training.best_response CHECKPOINT``.
+"""How much can a policy be exploited? ``ohhell best-response CHECKPOINT``.
 
-    python -m training.best_response checkpoints/NAME --players 4 --hands 5       # exploiters, for a lower bound
-    python -m training.best_response checkpoints/NAME --players 3 --hands 1 --exact --deck "AC KC QC AD KD QD AH KH"
+    ohhell best-response checkpoints/NAME --players 4 --hands 5       # exploiters, for a lower bound
+    ohhell best-response checkpoints/NAME --players 3 --hands 1 --exact --deck "AC KC QC AD KD QD AH KH"
 
 An exploiter starts from the policy's own weights and learns, by the learner that made them, in one seat, drawn anew for
 each hand, against frozen copies of the policy in all the others, which play their best actions. The best of several,
@@ -25,25 +25,26 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from ohhell_env.arena.evaluate import evaluate
+from ohhell_env.arena.intervals import Estimate
+from ohhell_env.arena.matches import ArenaError, checked_deals, tables_for
+from ohhell_env.arena.options import Meter, TableOptions, progress, run_command
+from ohhell_env.arena.workers import make_bot
 from ohhell_env.bots.base import Bot
-from ohhell_env.bots.policy import PolicyBot
-from ohhell_env.bots.policy_network import PolicyNetwork
-from ohhell_env.cards import STANDARD_DECK, Deck
-from ohhell_env.limits import MAX_PLAYERS
-from ohhell_env.presets import preset
-from ohhell_env.rules import Rules
-from training.arena import ArenaError, checked_deals, tables_for
-from training.checkpoint import scale_outputs, take_weights
-from training.command import Meter, TableOptions, progress, run_command
-from training.config import Config
-from training.crew import make_bot
-from training.evaluate import evaluate
+from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.bots.policy.network import PolicyNetwork
+from ohhell_env.rules.cards import STANDARD_DECK, Deck
+from ohhell_env.rules.description import describe
+from ohhell_env.rules.limits import MAX_PLAYERS
+from ohhell_env.rules.presets import preset
+from ohhell_env.rules.rules import Rules
 from training.exact import policy_of, responses
-from training.intervals import Estimate
-from training.learner import average_weights, exploration, gradient_step, learning_rate, share_done
-from training.network import ActorCritic, TrainingNetwork
-from training.ppo import PolicyCollector
-from training.selfplay import LEARNER, PAST, Collector
+from training.learning.checkpoint import scale_outputs, take_weights
+from training.learning.collector import LEARNER, PAST, Collector
+from training.learning.config import Config
+from training.learning.losses import average_weights, exploration, gradient_step, learning_rate, share_done
+from training.learning.network import ActorCritic, TrainingNetwork
+from training.learning.ppo import PolicyCollector
 from training.train import minibatches, to_learn
 
 CERTAIN = 1e6  # times its logits, a policy is drawn from as if it played its best action
@@ -223,7 +224,7 @@ def _run_exactly(options: Options, rules: Rules, console: Console) -> None:
             raise ValueError(f"temperature={options.temperature} is for policies; {options.player!r} is none")
         player = PolicyBot(player.network, options.seed, options.temperature)
     found = responses(rules, policy_of(player))
-    console.print(rules.describe())
+    console.print(describe(rules))
     table = Table("seat", "points more than the others", "a best response's", "gain")
     for seat in range(rules.players):
         gain = found.best[seat] - found.values[seat]
@@ -252,7 +253,7 @@ def _run_exploiters(options: Options, rules: Rules, console: Console) -> None:
             exploiters[seed] = train_exploiter(player, rules, config, meter)
     minutes = (time.monotonic() - start) / 60 / len(exploiters)
     found = exploiter_gain(player, exploiters, rules, options.deals, options.seed)
-    console.print(rules.describe())
+    console.print(describe(rules))
     for seed, points in found.chosen.items():
         text = points.text(sign=True)
         console.print(f"exploiter {seed}, {minutes:.1f} minutes: {text} points a hand more than the policy")
@@ -264,7 +265,7 @@ def _run_exploiters(options: Options, rules: Rules, console: Console) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status."""
-    return run_command(Options, _run, "python -m training.best_response", arguments)
+    return run_command(Options, _run, "ohhell best-response", arguments)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from training.command import progress, run_command
+from ohhell_env.arena.options import progress, run_command
+from ohhell_env.arena.tournament import tournament
 from training.publish import best_shipped
-from training.tournament import tournament
 
 PLAYERS = 4
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Options, console: Console) -> None:
-    from training.show import print_standings
+    from ohhell_env.arena.tables import print_standings
 
     players = contestants(options.playouts)
     if len(players) < PLAYERS:
@@ -70,8 +70,8 @@ the matches won: {100 / PLAYERS:.0f} % is fair. All players had the same cards i
 interval leaves out zero is skill, not luck.
 
 More deals:     .venv/bin/python -m training.demo --deals 100
-Two players:    .venv/bin/python -m training.evaluate {players[0]} --vs heuristic
-Train your own: .venv/bin/python -m training.train --help"""
+Two players:    .venv/bin/ohhell evaluate {players[0]} --vs heuristic
+Train your own: .venv/bin/ohhell train --help"""
 
 
 if __name__ == "__main__":

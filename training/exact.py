@@ -17,18 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ohhell_env import kernel
 from ohhell_env.bots.base import Bot, look
 from ohhell_env.bots.heuristic import HeuristicBot
-from ohhell_env.bots.policy import PolicyBot
+from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.random import RandomBot
-from ohhell_env.jit import jit, mix
-from ohhell_env.kernel import NUM_ACTIONS
-from ohhell_env.limits import MAX_PLAYERS
-from ohhell_env.rules import Rules
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.jit import jit, mix
+from ohhell_env.kernel.rulebook import NUM_ACTIONS
+from ohhell_env.kernel.state import GAME
+from ohhell_env.rules.limits import MAX_PLAYERS
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator, show_games
-from ohhell_env.state import GAME
-from training.selfplay import relative_points, score_hands
+from training.learning.collector import relative_points, score_hands
 
 MAX_NODES = 3_000_000  # of one depth of the tree: about 2 GB while it is built
 _UNSEEN = np.empty((0, 0), dtype=np.int8)  # no observations are wanted
@@ -44,7 +44,7 @@ Strategy = list[NDArray[np.float64]]
 def deal_all(games: Any, tables: Any) -> None:
     """Deal every game's deck as it lies."""
     for i in range(games.shape[0]):
-        kernel.deal(games[i], tables[games[i]["table"]])
+        rulebook.deal(games[i], tables[games[i]["table"]])
 
 
 @jit
@@ -52,7 +52,7 @@ def follow(games: Any, tables: Any, parents: Any, actions: Any, children: Any) -
     """``children[j]`` is game ``parents[j]`` after ``actions[j]``."""
     for j in range(parents.shape[0]):
         children[j] = games[parents[j]]
-        kernel.apply(children[j], tables[children[j]["table"]], actions[j])
+        rulebook.apply(children[j], tables[children[j]["table"]], actions[j])
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Make a run's checkpoint one of those shipped: `python -m training.publish RUN/checkpoint NAME --evals FOLDER ...`."""
+"""Make a run's checkpoint one of those shipped: `ohhell publish RUN/checkpoint NAME --evals FOLDER ...`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 import tyro
 from rich.console import Console
 
-from ohhell_env.bots.policy import CARD, META, WEIGHTS, PolicyBot, load_checkpoint, shipped_checkpoints
+from ohhell_env.arena.intervals import Estimate
+from ohhell_env.arena.ledger import weights_hash
+from ohhell_env.arena.matches import ArenaError, tables_for
+from ohhell_env.arena.options import run_command
+from ohhell_env.bots.policy.bot import CARD, META, WEIGHTS, PolicyBot, load_checkpoint, shipped_checkpoints
 from ohhell_env.bots.spec import SEARCH_WITH
-from training.arena import ArenaError, tables_for
-from training.checkpoint import model_card, stages, under_name, write_atomically
-from training.command import run_command
-from training.golden import GOLDEN, golden_values
-from training.intervals import Estimate
-from training.ledger import weights_hash
+from training.learning.checkpoint import model_card, stages, under_name, write_atomically
+from training.learning.golden import GOLDEN, golden_values
 
 EVALUATIONS = "evaluations.json"
 BENCHMARK = "heuristic"  # the opponent that the leaderboard is ordered by
@@ -35,7 +35,7 @@ class Options:
     name: tyro.conf.Positional[str]
     """The name to ship it by: letters, digits, dots, dashes and underscores."""
     evals: tuple[Path, ...] = ()
-    """Reports of `python -m training.evaluate ... --out FOLDER` that it played in: the folders, or ones above them."""
+    """Reports of `ohhell evaluate ... --out FOLDER` that it played in: the folders, or ones above them."""
     to: Path = Path("checkpoints")
     """The folder of all shipped checkpoints."""
 
@@ -175,7 +175,7 @@ def command(settings: dict[str, Any]) -> str:
     player, *opponents = settings["players"]
     seating = "" if settings["seating"] == "one" else f" --seating {settings['seating']}"
     return (
-        f"python -m training.evaluate {player} --vs {' '.join(opponents)} --players {rules['players']} "
+        f"ohhell evaluate {player} --vs {' '.join(opponents)} --players {rules['players']} "
         f"--hands {settings['hands']} --bids {rules['bids']} --{'hook' if rules['hook'] else 'no-hook'}{seating} "
         f"--deals {settings['deals']} --seed {settings['seed']}"
     )
@@ -240,7 +240,7 @@ def leaderboard(root: Path) -> str:
         "measured, and the least of them with its 95 % interval.",
         "",
         "Play with one: `load_policy(NAME)`, or `checkpoints/NAME` and `search+policy:NAME:20` wherever a player is "
-        "named. Add one: `python -m training.publish RUN/checkpoint NAME --evals FOLDER ...`.",
+        "named. Add one: `ohhell publish RUN/checkpoint NAME --evals FOLDER ...`.",
         "",
     ]
     return "\n".join(lines)
@@ -262,7 +262,7 @@ def best_shipped() -> str | None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status."""
-    return run_command(Options, _run, "python -m training.publish", arguments)
+    return run_command(Options, _run, "ohhell publish", arguments)
 
 
 def _run(options: Options, console: Console) -> None:

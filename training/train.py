@@ -1,6 +1,6 @@
-"""``python -m training.train``: self-play training of a policy, one loop read from top to bottom.
+"""``ohhell train``: self-play training of a policy, one loop read from top to bottom.
 
-    python -m training.train --folder runs/mine --decisions 20000000
+    ohhell train --folder runs/mine --decisions 20000000
     torchrun --standalone --nproc-per-node 2 -m training.train --folder runs/mine  # in two processes
 
 Started again with the same options, a run goes on from where its folder stands, bit for bit as if never stopped.
@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from ohhell_env.bots import make_bot
-from ohhell_env.bots.policy import PolicyBot, find_checkpoint, load_checkpoint
-from ohhell_env.bots.policy_network import PolicyNetwork
-from training.checkpoint import (
+from ohhell_env.bots.policy.bot import PolicyBot, find_checkpoint, load_checkpoint
+from ohhell_env.bots.policy.network import PolicyNetwork
+from training.learning.checkpoint import (
     STATE,
     Counters,
     load_state,
@@ -35,9 +35,10 @@ from training.checkpoint import (
     take_weights,
     write_atomically,
 )
-from training.config import Config, check_resumable
-from training.fixed_deals import evaluate
-from training.learner import (
+from training.learning.collector import Collector, Experience
+from training.learning.config import Config, check_resumable
+from training.learning.distributed import join, leave, total
+from training.learning.losses import (
     average_weights,
     dmc_loss,
     explained_variance,
@@ -46,13 +47,12 @@ from training.learner import (
     learning_rate,
     share_done,
 )
-from training.network import ActorCritic, TrainingNetwork
-from training.past import EVERY, PastPolicies
-from training.ppo import PolicyCollector, ppo_learner
-from training.processes import join, leave, total
-from training.progress import Progress
-from training.selfplay import Collector, Experience
-from training.throughput import bare_rate, faster_arithmetic
+from training.learning.network import ActorCritic, TrainingNetwork
+from training.learning.past import EVERY, PastPolicies
+from training.learning.ppo import PolicyCollector, ppo_learner
+from training.learning.progress import Progress
+from training.learning.throughput import bare_rate, faster_arithmetic
+from training.learning.validation import evaluate
 
 
 def train(config: Config, console: Console) -> PolicyNetwork:
@@ -238,15 +238,16 @@ class StopAfterIteration:
         self.asked = True
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     console = Console()
     try:
-        train(tyro.cli(Config, description=__doc__), console)
+        train(tyro.cli(Config, prog="ohhell train", description=__doc__, args=arguments), console)
     except (ValueError, FileNotFoundError, FloatingPointError) as error:
         console.print(f"[red]{error}", highlight=False)
-        sys.exit(1)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -11,7 +11,7 @@ the environment: card numbers, then bids. Parameters of the game, each an option
 | bids | "sealed" | or "open" |
 | hook | True | or False |
 | trump | "turned" | or "none" |
-| scoring | "exact" | a name in `ohhell_env.scoring.SCORINGS` |
+| scoring | "exact" | a name in `ohhell_env.rules.scoring.SCORINGS` |
 | dealer | 0 | seat |
 | reward | "points" | or "zero_sum" (less the table's mean), "win" (share of the win) |
 
@@ -44,20 +44,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ohhell_env import kernel
 from ohhell_env.adapters import missing_extra
-from ohhell_env.bots.worlds import PLAN, deal_world, plan_deals
-from ohhell_env.cards import STANDARD_DECK, Deck, card_name
-from ohhell_env.decoding import observation_text
-from ohhell_env.game import Game, illegal_action_text
-from ohhell_env.jit import stream_of
-from ohhell_env.limits import MAX_PLAYERS, MIN_PLAYERS
-from ohhell_env.observation import encode, observation_layout
-from ohhell_env.rules import Rules
-from ohhell_env.scoring import resolve, tabulate
+from ohhell_env.bots.determinization import PLAN, deal_world, plan_deals
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.jit import stream_of
+from ohhell_env.kernel.state import BID, GAME, HAND_OVER, NONE
+from ohhell_env.observation.decode import observation_text
+from ohhell_env.observation.standard import encode, observation_layout
+from ohhell_env.rules.cards import STANDARD_DECK, Deck, card_name
+from ohhell_env.rules.limits import MAX_PLAYERS, MIN_PLAYERS
+from ohhell_env.rules.rules import Rules
+from ohhell_env.rules.scoring import resolve, tabulate
 from ohhell_env.simulator import Simulator
-from ohhell_env.state import BID, GAME, HAND_OVER, NONE
-from ohhell_env.words import action_text
+from ohhell_env.table.actions import action_text
+from ohhell_env.table.game import Game, illegal_action_text
+from ohhell_env.table.text import table_text
 
 try:
     import pyspiel
@@ -126,7 +127,7 @@ class Table:
     def __init__(self, rules: Rules, reward: str) -> None:
         self.rules = rules
         self.reward = reward
-        self.kind = kernel.reward_kind(reward)
+        self.kind = rulebook.reward_kind(reward)
         pack = rules.deck.cards
         simulator = Simulator(rules, decks=[pack], seed=0)  # the kernel tells which card of the deck goes where
         self.record = simulator.tables[0]
@@ -282,16 +283,16 @@ class OhHellState(pyspiel.State):
     def _apply_action(self, action: int) -> None:
         game, table = self.games[0], self.table
         if self.started:
-            if not kernel.is_legal(game, action):
+            if not rulebook.is_legal(game, action):
                 raise ValueError(illegal_action_text(self.view, action))
-            kernel.apply(game, table.record, action)
+            rulebook.apply(game, table.record, action)
         else:
             if action not in dict(self.chance_outcomes()):
                 raise ValueError(f"card {action} cannot be dealt now; use one of {[*dict(self.chance_outcomes())]}")
             self.dealt += bytes((action,))
             if len(self.dealt) < len(table.places):
                 return
-            kernel.start_match(game, table.record, table.deck(self.dealt), 0, table.rules.first_dealer)
+            rulebook.start_match(game, table.record, table.deck(self.dealt), 0, table.rules.first_dealer)
         self.actor = _TERMINAL if game["phase"] == HAND_OVER else int(game["player"])
 
     def _action_to_string(self, player: int, action: int) -> str:
@@ -303,11 +304,11 @@ class OhHellState(pyspiel.State):
         """The reward of each seat; zeros until the hand is over."""
         reward = np.zeros((1, self.table.rules.players))
         if self.is_terminal():
-            kernel.write_reward(self.games[0], self.table.record, self.table.kind, reward, 0)
+            rulebook.write_reward(self.games[0], self.table.record, self.table.kind, reward, 0)
         return [float(one) for one in reward[0]]
 
     def __str__(self) -> str:
-        return self.view.text() if self.started else f"dealt {_names(self.dealt)}".rstrip()
+        return table_text(self.view) if self.started else f"dealt {_names(self.dealt)}".rstrip()
 
     def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> OhHellState:
         """A state that looks the same to a seat: hidden cards, and sealed bids, drawn anew.
@@ -356,7 +357,7 @@ class OhHellState(pyspiel.State):
         for seat in hidden:
             world["bids"][seat] = min(rest, self.table.hand_size)
             rest -= world["bids"][seat]
-        return bool(kernel.legal_bids(world, self.table.record) == self.games[0]["legal"])
+        return bool(rulebook.legal_bids(world, self.table.record) == self.games[0]["legal"])
 
     def _replay(self, view: Game) -> OhHellState:
         """The state to which a deal and its bids lead with the actions of this one."""
@@ -365,7 +366,7 @@ class OhHellState(pyspiel.State):
             state.apply_action(card)
         for past in self.full_history()[len(self.table.places) :]:
             bid = view.bids[past.player] if state.view.phase == BID else None
-            state.apply_action(past.action if bid is None else kernel.FIRST_BID + bid)
+            state.apply_action(past.action if bid is None else rulebook.FIRST_BID + bid)
         return state
 
 
@@ -415,7 +416,7 @@ class OhHellObserver:
         may = view.legal_actions if view.phase == BID and view.player == player else ()
         plays = state.games[0]["plays"][: state.games[0]["num_plays"]]
         turned = "-" if view.turned is None else card_name(view.turned)
-        open_bids = ",".join(str(action - kernel.FIRST_BID) for action in may)
+        open_bids = ",".join(str(action - rulebook.FIRST_BID) for action in may)
         return f"{head} turned {turned} bids {bids} may {open_bids or '-'} plays {_names(plays) or '-'}"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.adapters import missing_extra
-from ohhell_env.seat_vector import SeatVectorEnv
+from ohhell_env.envs.seat_vector import SeatVectorEnv
 
 try:
     from stable_baselines3.common.vec_env import VecEnv

@@ -8,8 +8,11 @@ from typing import Any
 
 from ohhell_env import ohhell_v0
 from ohhell_env.adapters import missing_extra
-from ohhell_env.cards import SUIT_NAMES
-from ohhell_env.events import (
+from ohhell_env.kernel.state import NAME_SUIT, NAME_TRUMP, PLAY, WIDE_FIRST_SLOT
+from ohhell_env.rules.cards import SUIT_NAMES
+from ohhell_env.rules.description import describe
+from ohhell_env.rules.rules import Rules
+from ohhell_env.table.events import (
     BidMade,
     BidsShown,
     CardPlayed,
@@ -22,9 +25,8 @@ from ohhell_env.events import (
     TrickTaken,
     TrumpMade,
 )
-from ohhell_env.game import illegal_action_text, news
-from ohhell_env.rules import Rules
-from ohhell_env.state import NAME_SUIT, NAME_TRUMP, PLAY, WIDE_FIRST_SLOT
+from ohhell_env.table.game import illegal_action_text, news
+from ohhell_env.table.text import table_text
 
 try:
     import textarena as ta
@@ -79,7 +81,7 @@ def rules_prompt(rules: Rules) -> str:
     return (
         "Oh Hell! is a trick-taking game in which you must take exactly the tricks you bid. In each hand everybody "
         f"bids, then the cards are played in tricks, one card from each player, clockwise. {order}".rstrip()
-        + f"\n\nThis table: {rules.describe()}"
+        + f"\n\nThis table: {describe(rules)}"
     )
 
 
@@ -203,7 +205,7 @@ class OhHellTextEnv(ta.Env):
 
     def get_board_str(self) -> str:
         """The whole table, for onlookers."""
-        return str(self.table.game)
+        return table_text(self.table.game)
 
     def _verb(self) -> str:
         """What the player to act has to do."""
@@ -238,7 +240,7 @@ class OhHellTextEnv(ta.Env):
         if seat != self.state.current_player_id:
             self.state.manually_set_current_player_id(seat, force=True)
         allowed = ", ".join(f"[{game.action_text(action)}]" for action in game.legal_actions)
-        board = f"{game.text(seat)}\n\nIt is your turn. You may answer: {allowed}"
+        board = f"{table_text(game, seat)}\n\nIt is your turn. You may answer: {allowed}"
         self.state.add_observation(board, ta.ObservationType.GAME_BOARD, to_id=seat)
 
     def _tell(self) -> None:

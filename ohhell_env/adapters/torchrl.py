@@ -8,7 +8,7 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 from ohhell_env.adapters import missing_extra
 from ohhell_env.ohhell_v0 import raw_env
-from ohhell_env.rules import Rules
+from ohhell_env.rules.rules import Rules
 
 try:
     from torchrl.envs.libs.pettingzoo import PettingZooWrapper

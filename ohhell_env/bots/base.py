@@ -8,9 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ohhell_env.jit import Int, by_form, jit, mix, seed_of, stream_of
-from ohhell_env.observation import blind
-from ohhell_env.state import NAME_SUIT, NONE, WIDE_FORM, form_of_records
+from ohhell_env.kernel.jit import Int, by_form, jit, mix, seed_of, stream_of
+from ohhell_env.kernel.state import NAME_SUIT, NONE, WIDE_FORM, form_of_records
+from ohhell_env.observation.standard import blind
 
 
 class Tables(Protocol):

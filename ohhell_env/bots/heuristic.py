@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.bots.base import Bot
-from ohhell_env.bots.judgement import NOTES, best_bid, best_card, unseen_cards, weigh_hand
-from ohhell_env.cards import NUM_SUITS
-from ohhell_env.jit import ONE, Int, by_form, jit, jit_apart, lowest, popcount
-from ohhell_env.kernel import action_of, suit_cards
-from ohhell_env.state import BID, BLIND, NAME_SUIT, NAME_TRUMP, NO_TRUMP, PASS, PASS_OR_NIL, PLAY
+from ohhell_env.bots.hand_model import NOTES, best_bid, best_card, unseen_cards, weigh_hand
+from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, lowest, popcount
+from ohhell_env.kernel.rulebook import action_of, suit_cards
+from ohhell_env.kernel.state import BID, BLIND, NAME_SUIT, NAME_TRUMP, NO_TRUMP, PASS, PASS_OR_NIL, PLAY
+from ohhell_env.rules.cards import NUM_SUITS
 
 
 @jit

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.bots.base import Bot
-from ohhell_env.jit import jit, stream_of
-from ohhell_env.kernel import random_action
+from ohhell_env.kernel.jit import jit, stream_of
+from ohhell_env.kernel.rulebook import random_action
 
 
 @jit

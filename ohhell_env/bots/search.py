@@ -14,15 +14,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ohhell_env import kernel
 from ohhell_env.bots.base import Bot, Tables
+from ohhell_env.bots.determinization import PLAN, likely_world, plan_deals
+from ohhell_env.bots.hand_model import NOTES, best_bid, best_card
 from ohhell_env.bots.heuristic import rule_option
-from ohhell_env.bots.judgement import NOTES, best_bid, best_card
-from ohhell_env.bots.worlds import PLAN, likely_world, plan_deals
-from ohhell_env.cards import NUM_CARDS, cards_of
-from ohhell_env.jit import ONE, Int, below, clamp, jit, jit_apart, lowest, next_state, nth_bit, popcount, stream_of
-from ohhell_env.sections import SEALED
-from ohhell_env.state import BID, GAME, HAND_OVER, NONE
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.jit import (
+    ONE,
+    Int,
+    below,
+    clamp,
+    jit,
+    jit_apart,
+    lowest,
+    next_state,
+    nth_bit,
+    popcount,
+    stream_of,
+)
+from ohhell_env.kernel.state import BID, GAME, HAND_OVER, NONE
+from ohhell_env.observation.sections import SEALED
+from ohhell_env.rules.cards import NUM_CARDS, cards_of
 
 DEFAULT_PLAYOUTS = 400
 CARD_NOISE = 30  # in a thousand: decisions of a play-out that are taken at random
@@ -100,7 +112,7 @@ def play_out(game: Any, table: Any, notes: Any, stream: np.uint64) -> None:
                 option = nth_bit(legal, below(stream, popcount(legal)))
             else:
                 option = best_card(game, table, notes)
-        kernel.apply(game, table, kernel.action_of(game, option))
+        rulebook.apply(game, table, rulebook.action_of(game, option))
 
 
 @jit
@@ -110,8 +122,8 @@ def gain(game: Any, table: Any, seat: Int) -> Any:
     others = 0.0
     for other in range(players):
         if other != seat:
-            others += kernel.hand_points(game, table, other)
-    return kernel.hand_points(game, table, seat) - SPOIL * others / (players - 1)
+            others += rulebook.hand_points(game, table, other)
+    return rulebook.hand_points(game, table, seat) - SPOIL * others / (players - 1)
 
 
 @jit_apart
@@ -139,7 +151,7 @@ def judge_options(
             option = lowest(rest)
             rest ^= ONE << option
             boards[1] = boards[0]
-            kernel.apply(boards[1], table, kernel.action_of(boards[1], option))
+            rulebook.apply(boards[1], table, rulebook.action_of(boards[1], option))
             play_out(boards[1], table, notes, stream)
             worth[option] += gain(boards[1], table, seat)
     return True
@@ -160,7 +172,7 @@ def choose_by_search(
             for option in range(NUM_CARDS):
                 if (legal >> option) & 1 and worth[option] > worth[best]:
                     best = option
-        actions[j] = kernel.action_of(view, best)
+        actions[j] = rulebook.action_of(view, best)
     return NONE
 
 
@@ -211,7 +223,7 @@ class SearchBot(Bot):
             ValueError: as `act`, or if a view is one that no play can lead to.
         """
         views, tables, keys = self.views(source, games)
-        means = np.full((len(views), kernel.NUM_ACTIONS), np.nan)
+        means = np.full((len(views), rulebook.NUM_ACTIONS), np.nan)
         boards = np.zeros(3, dtype=GAME)
         notes, plans, worth = np.zeros(1, dtype=NOTES), np.zeros(1, dtype=PLAN), np.zeros(NUM_CARDS)
         for j, view in enumerate(views):
@@ -223,5 +235,5 @@ class SearchBot(Bot):
             if not judge_options(view, table, self.playouts, keys[j], boards, notes[0], plans[0], worth):
                 raise ValueError(_NO_WORLD.format(j))
             weight = max(self.playouts // len(options), 1) + (PRIOR if prior else 0)
-            means[j, [kernel.action_of(view, option) for option in options]] = worth[options] / weight
+            means[j, [rulebook.action_of(view, option) for option in options]] = worth[options] / weight
         return means

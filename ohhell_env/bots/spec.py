@@ -12,7 +12,7 @@ from ohhell_env.bots.heuristic import HeuristicBot
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.bots.search import SearchBot
 
-_POLICY, _POLICY_SEARCH = "ohhell_env.bots.policy", "ohhell_env.bots.policy_search"
+_POLICY, _POLICY_SEARCH = "ohhell_env.bots.policy.bot", "ohhell_env.bots.policy.search"
 SEARCH_WITH = "search+policy"
 
 

@@ -16,13 +16,14 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
-from ohhell_env.cards import SUIT_NAMES, SUIT_SYMBOLS, Pack
-from ohhell_env.game import Game
+from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, PASS_OR_NIL, PLAY
+from ohhell_env.records.replay import Replay
+from ohhell_env.records.review import Option, Review
 from ohhell_env.render.scene import PHASES, deeds, scene_of, sorted_cards
-from ohhell_env.replay import Replay
-from ohhell_env.review import Option, Review
-from ohhell_env.state import BID, BLIND, HAND_OVER, MATCH_OVER, PASS_OR_NIL, PLAY
-from ohhell_env.words import short_text
+from ohhell_env.rules.cards import SUIT_NAMES, SUIT_SYMBOLS, Pack
+from ohhell_env.rules.description import describe
+from ohhell_env.table.actions import short_text
+from ohhell_env.table.game import Game
 
 _SPEAKING = (BID, BLIND, PASS_OR_NIL)
 RED_SUITS = "♦♥"
@@ -80,7 +81,7 @@ def replay_data(replay: Replay, title: str, names: Sequence[str] | None, review:
     return {
         "title": title,
         "standard": replay.rules.standard,
-        "rules": replay.rules.describe(),
+        "rules": describe(replay.rules),
         "names": names,
         "cards": {card: _card(card, pack) for card in sorted(set(replay.rules.deck.cards))},
         "hands": hands,

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ohhell_env.cards import JOKERS, SUIT_NAMES, SUITS, Pack
-from ohhell_env.game import Game
-from ohhell_env.state import BID, BLIND, HAND_OVER, MATCH_OVER, NAME_SUIT, NAME_TRUMP, PASS_OR_NIL, PLAY
+from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, NAME_SUIT, NAME_TRUMP, PASS_OR_NIL, PLAY
+from ohhell_env.rules.cards import JOKERS, SUIT_NAMES, SUITS, Pack
+from ohhell_env.table.game import Game
 
 PHASES = {
     BID: "bid",

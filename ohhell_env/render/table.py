@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ohhell_env.cards import SUIT_NAMES
 from ohhell_env.render.faces import RATIO, card_picture
 from ohhell_env.render.paint import (
     CREAM,
@@ -37,6 +36,7 @@ from ohhell_env.render.paint import (
     write,
 )
 from ohhell_env.render.scene import Scene, SeatScene, TrickScene
+from ohhell_env.rules.cards import SUIT_NAMES
 
 # All lengths are for a picture 1280 wide and 800 high; others are scaled.
 WIDTH, HEIGHT = 1280, 800

@@ -404,6 +404,6 @@
   } catch (error) {
     page.hidden = true;
     notice.hidden = false;
-    notice.replaceChildren(`This page is damaged: ${error.message}. Make it again with `, make("code", "", "python -m ohhell_env.view RECORD"), ".");
+    notice.replaceChildren(`This page is damaged: ${error.message}. Make it again with `, make("code", "", "ohhell view RECORD"), ".");
   }
 })();

@@ -9,8 +9,8 @@ import pytest
 from libraries import library
 
 from ohhell_env import Rules, Simulator
-from ohhell_env.cards import Deck, parse_card
-from ohhell_env.kernel import FIRST_BID
+from ohhell_env.kernel.rulebook import FIRST_BID
+from ohhell_env.rules.cards import Deck, parse_card
 from training.exact import responses, uniform
 
 pyspiel = library("pyspiel")

@@ -10,7 +10,8 @@ from libraries import library
 from tables import EVERY_TABLE
 
 from ohhell_env import Rules, ohhell_v0
-from ohhell_env.words import short_text
+from ohhell_env.rules.description import describe
+from ohhell_env.table.actions import short_text
 
 ta = library("textarena")
 
@@ -203,7 +204,7 @@ def test_textarena_makes_it_with_its_wrapper_for_language_models() -> None:
 
 def test_the_prompt_tells_the_tables_own_rules() -> None:
     for rules in (Rules(), Rules(players=6, hook=False, bids="open", trump="none", scoring="basic")):
-        assert rules.describe() in rules_prompt(rules)
+        assert describe(rules) in rules_prompt(rules)
 
 
 @pytest.mark.parametrize("name", EVERY_TABLE)

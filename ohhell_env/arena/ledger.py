@@ -1,0 +1,150 @@
+"""A tournament's folder: its settings, and a line for each deal as soon as it is played, so that nothing is lost."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ohhell_env.arena.matches import ArenaError, Played
+from ohhell_env.arena.options import file_written
+from ohhell_env.bots.spec import SEARCH_WITH, split_worlds
+
+SETTINGS, RESULTS = "tournament.json", "results.jsonl"
+
+
+class Ledger:
+    """The results of a tournament's deals, kept in a folder that a later run with the same settings takes up.
+
+    Args:
+        folder: made where it does not exist.
+        settings: everything that the results depend on, as JSON data.
+        seats: (D, R, P) contestants in their seats for every deal of the tournament.
+        num_tables: matches of a deal in each seating, T.
+
+    Attributes:
+        points: (D, R, T, P) match totals; NaN for deals that are not played yet.
+        made: (D, R, T, P) bids made in the match; NaN likewise.
+        repaired: what was wrong with the file, if a line had to go; "" otherwise.
+
+    Raises:
+        ArenaError: if the folder holds another tournament, saying what differs, or a file that is not a tournament's.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any], seats: NDArray[np.int64], num_tables: int) -> None:
+        self.folder = folder
+        self.seats = seats
+        deals, replays, players = seats.shape
+        self.points = np.full((deals, replays, num_tables, players), np.nan)
+        self.made = np.full_like(self.points, np.nan)
+        self.repaired = ""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ArenaError(f"folder {str(folder)!r} cannot be used: {error.strerror}") from error
+        self._check_settings(json.loads(json.dumps(settings)))
+        if self._results.exists():
+            self._load()
+
+    @property
+    def done(self) -> NDArray[np.bool_]:
+        """(D,) the deals that are played."""
+        played: NDArray[np.bool_] = ~np.isnan(self.points[:, 0, 0, 0])
+        return played
+
+    def add(self, first: int, played: Played) -> None:
+        """Keep deals first, first + 1, ...; they are on the disk when this returns. Deals already kept stay."""
+        lines = []
+        for k, deal in enumerate(range(first, first + len(played.seats))):
+            if not self.done[deal]:
+                points = np.round(played.points[k].sum(axis=2), 9)  # (R, T, P): totals that tie must be equal
+                made = ((played.bids[k] == played.taken[k]) & (played.bids[k] >= 0)).sum(axis=2)
+                record = {"deal": deal, "seats": played.seats[k], "points": points, "made": made}
+                lines.append(json.dumps(record, default=np.ndarray.tolist) + "\n")
+                self.points[deal], self.made[deal] = points, made
+        with open(self._results, "a") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+
+    @property
+    def _results(self) -> Path:
+        return self.folder / RESULTS
+
+    def _check_settings(self, settings: dict[str, Any]) -> None:
+        path = self.folder / SETTINGS
+        if not path.exists():
+            if self._results.exists():
+                raise ArenaError(f"folder {str(self.folder)!r} has {RESULTS} but no {SETTINGS}; use another folder")
+            file_written(path, json.dumps(settings, indent=1) + "\n")
+            return
+        try:
+            there = dict(json.loads(path.read_text()))
+        except ValueError as error:
+            raise ArenaError(f"{str(path)!r} is not a tournament's: {error}") from error
+        differences = [
+            f"{name} is {_short(there.get(name))} there, {_short(settings.get(name))} here"
+            for name in sorted({*there, *settings})
+            if there.get(name) != settings.get(name)
+        ]
+        if differences:
+            told = "; ".join(differences)
+            raise ArenaError(f"folder {str(self.folder)!r} holds another tournament: {told}; use another folder")
+
+    def _load(self) -> None:
+        data = self._results.read_bytes()
+        at = 0
+        for number, line in enumerate(data.splitlines(keepends=True), start=1):
+            try:
+                if not line.endswith(b"\n"):
+                    raise ValueError("the line has no end")
+                self._take(json.loads(line))
+            except (ValueError, TypeError, KeyError, IndexError) as error:
+                if at + len(line) < len(data):
+                    raise ArenaError(f"{str(self._results)!r}, line {number} is damaged: {error}") from error
+                self.repaired = f"{RESULTS}: the last line was torn; its deal is played again"
+                os.truncate(self._results, at)
+                return
+            at += len(line)
+
+    def _take(self, record: Mapping[str, Any]) -> None:
+        deal = record["deal"]
+        if not 0 <= deal < len(self.seats) or self.seats[deal].tolist() != record["seats"]:
+            raise ValueError(f"deal {deal} with these seats is not in this tournament")
+        points, made = np.asarray(record["points"], dtype=float), np.asarray(record["made"], dtype=float)
+        if not points.shape == made.shape == self.points.shape[1:] or not np.isfinite([points, made]).all():
+            raise ValueError(f"deal {deal} has results of another shape")
+        self.points[deal], self.made[deal] = points, made
+
+
+def contents(specs: Iterable[str]) -> dict[str, str]:
+    """What tells a checkpoint's weights from others, for each player that uses one: its spec may stay when they change.
+
+    Raises:
+        FileNotFoundError: if a spec names a checkpoint that is not there.
+    """
+    found = {}
+    for spec in specs:
+        if spec.startswith(f"{SEARCH_WITH}:"):
+            found[spec] = weights_hash(split_worlds(spec.removeprefix(f"{SEARCH_WITH}:"))[0])
+        elif spec.startswith("checkpoints/") or Path(spec).is_dir():
+            found[spec] = weights_hash(spec)
+    return found
+
+
+def weights_hash(name_or_path: str | Path) -> str:
+    """The beginning of the SHA-256 of a checkpoint's weights."""
+    from ohhell_env.bots.policy.bot import WEIGHTS, find_checkpoint  # brings torch along: only where a policy plays
+
+    return hashlib.sha256((find_checkpoint(name_or_path) / WEIGHTS).read_bytes()).hexdigest()[:16]
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 120 else text[:117] + "..."

@@ -1,0 +1,139 @@
+"""Standings of a tournament: ratings, points and wins of each player, and the difference of every two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from openskill.models import PlackettLuce
+
+from ohhell_env.arena.intervals import Estimate, difference_of, mean_of
+from ohhell_env.arena.report import per_deal, unique_names
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One player's place.
+
+    Attributes:
+        name: its spec.
+        rating: mean of the skill that the results speak for; a newcomer has 25.
+        deviation: standard deviation of that skill; a newcomer has 8.33.
+        points: points a hand.
+        above: points a hand above the mean of its tables.
+        made: share of the bids made.
+        wins: share of the match win for each seat.
+        matches: seats played, over all matches.
+    """
+
+    name: str
+    rating: float
+    deviation: float
+    points: Estimate
+    above: Estimate
+    made: Estimate
+    wins: Estimate
+    matches: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        estimates = {name: getattr(self, name).to_json() for name in ("points", "above", "made", "wins")}
+        skill = {"rating": self.rating, "deviation": self.deviation}
+        return {"name": self.name, **skill, **estimates, "matches": self.matches}
+
+
+@dataclass(frozen=True)
+class Standings:
+    """The result of a tournament.
+
+    Attributes:
+        settings: everything that the result depends on.
+        deals: deals played.
+        players: best rating first.
+        differences: (name, other name) -> points a hand of the first less those of the second, at the tables that
+            both were at, paired by deal; both ways round.
+    """
+
+    settings: Mapping[str, Any]
+    deals: int
+    players: tuple[Standing, ...]
+    differences: dict[tuple[str, str], Estimate]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        pairs = [{"a": a, "b": b, "points": one.to_json()} for (a, b), one in self.differences.items()]
+        players = [player.to_json() for player in self.players]
+        return {"settings": dict(self.settings), "deals": self.deals, "players": players, "differences": pairs}
+
+
+def standings_of(
+    seats: NDArray[np.int64],
+    points: NDArray[np.float64],
+    made: NDArray[np.float64],
+    hands: Sequence[int],
+    specs: Sequence[str],
+    settings: Mapping[str, Any],
+) -> Standings:
+    """Count the deals of a tournament.
+
+    Args:
+        seats: (D, R, P) contestants in their seats.
+        points: (D, R, T, P) match totals.
+        made: (D, R, T, P) bids made in the match.
+        hands: hands of each of the T matches of a deal.
+        specs: the contestants.
+        settings: for the record.
+    """
+    names = unique_names(specs)
+    seated = [np.broadcast_to((seats == k)[:, :, None], points.shape) for k in range(len(specs))]
+    num_hands = np.broadcast_to(np.asarray(hands, dtype=float)[:, None], points.shape)
+    best = points == points.max(axis=-1, keepdims=True)
+    wins = best / best.sum(axis=-1, keepdims=True)
+    above = points - points.mean(axis=-1, keepdims=True)
+    skills = ratings(seats, points, len(specs))
+    players = []
+    for name, mine, (rating, deviation) in zip(names, seated, skills, strict=True):
+        total = per_deal(num_hands, mine)
+        players.append(
+            Standing(
+                name=name,
+                rating=rating,
+                deviation=deviation,
+                points=mean_of(per_deal(points, mine), total),
+                above=mean_of(per_deal(above, mine), total),
+                made=mean_of(per_deal(made, mine), total, proportion=True),
+                wins=mean_of(per_deal(wins, mine), per_deal(mine)),
+                matches=int(mine.sum()),
+            )
+        )
+    differences = {}
+    for a, b in combinations(range(len(specs)), 2):
+        sums = [(per_deal(points, seated[k]), per_deal(num_hands, seated[k])) for k in (a, b)]
+        differences[names[a], names[b]] = difference_of(*sums[0], *sums[1])
+        differences[names[b], names[a]] = difference_of(*sums[1], *sums[0])
+    players.sort(key=lambda player: -player.rating)
+    return Standings(settings, len(seats), tuple(players), differences)
+
+
+def ratings(seats: NDArray[np.int64], points: NDArray[np.float64], contestants: int) -> list[tuple[float, float]]:
+    """Mean and deviation of each contestant's skill, from the order in which every match ended.
+
+    Plackett-Luce of openskill (Weng and Lin 2011), match after match in the order of the deals. Players do not change
+    between matches, so tau, the skill's drift, is 0. A contestant with several seats has the mean of their totals.
+    """
+    model = PlackettLuce(tau=0.0)
+    skills = [model.rating() for _ in range(contestants)]
+    deals, replays, tables, _ = points.shape
+    for deal in range(deals):
+        for replay in range(replays):
+            who, place = np.unique(seats[deal, replay], return_inverse=True)
+            for table in range(tables):
+                totals = np.bincount(place, points[deal, replay, table]) / np.bincount(place)
+                order = [float((totals > mine).sum()) for mine in totals]
+                for k, team in zip(who, model.rate([[skills[k]] for k in who], ranks=order), strict=True):
+                    skills[k] = team[0]
+    return [(float(skill.mu), float(skill.sigma)) for skill in skills]

@@ -1,0 +1,156 @@
+"""Play many deals over processes, a fixed portion at a time: the same results whatever the number of workers."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ohhell_env.arena.matches import ArenaError, Played, play
+from ohhell_env.bots.base import Bot
+from ohhell_env.rules.rules import Rules
+
+MakeBot = Callable[[str, int], Bot]
+Results = Generator[tuple[int, Played], None, None]
+
+
+def make_bot(spec: str, seed: int) -> Bot:
+    """The bot that a spec string names."""
+    from ohhell_env.bots import spec as specs  # policies bring torch along: only when bots are made
+
+    return specs.make_bot(spec, seed)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Who plays by which rules: all that a worker needs before it is told which deals.
+
+    Attributes:
+        tables: rules of the matches that make up a deal.
+        specs: the contestants.
+        seeds: a seed for each contestant.
+        make: from a spec and a seed to a bot; must be importable for more than one worker.
+    """
+
+    tables: tuple[Rules, ...]
+    specs: tuple[str, ...]
+    seeds: tuple[int, ...]
+    make: MakeBot = make_bot
+
+    def bots(self) -> list[Bot]:
+        """The contestants.
+
+        Raises:
+            ArenaError: if one cannot be made, with what `make` says about it.
+        """
+        bots = []
+        for spec, seed in zip(self.specs, self.seeds, strict=True):
+            try:
+                bots.append(self.make(spec, seed))
+            except ValueError as error:
+                raise ArenaError(str(error)) from error
+            except (ImportError, OSError) as error:
+                raise ArenaError(f"player {spec!r} cannot be loaded: {error}") from error
+        return bots
+
+
+class Portion(NamedTuple):
+    """Deals that are played in one go."""
+
+    seeds: NDArray[np.int64]  # (D, T)
+    seats: NDArray[np.int64]  # (D, R, P)
+
+
+def portions(seeds: NDArray[np.int64], seats: NDArray[np.int64]) -> list[Portion]:
+    """All deals, (D, T) seeds and (D, R, P) seats, in portions whose size depends on nothing but D.
+
+    A network's output may differ in its last bit with the size of the batch, so that must not depend on the workers.
+    """
+    size = min(max(len(seeds) // 16, 1), 256)
+    return [Portion(seeds[at : at + size], seats[at : at + size]) for at in range(0, len(seeds), size)]
+
+
+def play_portions(
+    contest: Contest, work: Sequence[Portion], workers: int = 1
+) -> Generator[tuple[int, Played], None, None]:
+    """Play portions and yield (index, what was played) as each is finished, in no certain order.
+
+    Closing the generator, or an exception in it such as Ctrl-C, ends the workers at once.
+
+    Raises:
+        ArenaError: if a player cannot be made or a bot's action is not legal.
+    """
+    bots = contest.bots()  # here too with workers: mistakes are told before anything starts
+    if workers == 1 or len(work) < 2:
+        with _one_thread():
+            for index, portion in enumerate(work):
+                yield index, play(contest.tables, portion.seeds, portion.seats, bots)
+        return
+    del bots
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(min(workers, len(work)), multiprocessing.get_context("spawn"), _start_worker, (contest,))
+    try:
+        waiting = {pool.submit(_play_portion, portion): index for index, portion in enumerate(work)}
+        for done in as_completed(waiting):
+            yield waiting.pop(done), done.result()
+    except BaseException as error:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        pool.shutdown(cancel_futures=True)
+        if isinstance(error, BrokenProcessPool):
+            raise ArenaError("a worker was ended from outside or ran out of memory; try fewer workers") from error
+        raise
+    pool.shutdown()
+
+
+_worker: tuple[Contest, list[Bot]] | None = None  # a worker's players, made once
+
+
+def _start_worker(contest: Contest) -> None:
+    global _worker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    numba.set_num_threads(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _worker = contest, contest.bots()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _play_portion(portion: Portion) -> Played:
+    if _worker is None:
+        raise RuntimeError("the worker was not started")
+    contest, bots = _worker
+    with _one_thread():
+        return play(contest.tables, portion.seeds, portion.seats, bots)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread for torch: the processes share the machine, and sums come out alike in every one."""
+    torch = sys.modules.get("torch")  # there if a player needs it; this is no reason to load it
+    if torch is None:
+        yield
+        return
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

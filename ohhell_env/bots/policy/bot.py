@@ -1,0 +1,255 @@
+"""The policy player: a trained network behind the interface of the bots. Only the policy files import torch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+
+from ohhell_env.bots.base import Bot
+from ohhell_env.bots.policy.features import (
+    INPUT_HASH,
+    LABELS,
+    best_action,
+    canonical_relabelling,
+    input_sources,
+    sampled_action,
+    write_input,
+)
+from ohhell_env.bots.policy.network import LOGIT_SCALE, PolicyNetwork
+from ohhell_env.kernel.jit import jit, lowest, stream_of
+from ohhell_env.kernel.rulebook import action_of
+from ohhell_env.observation.standard import LAYOUT_HASH, OBSERVATION_SIZE
+
+WEIGHTS, META, CARD = "weights.safetensors", "meta.json", "README.md"
+FORMAT = 1
+ENVIRONMENT = "ohhell_v0"
+VALUES_SHOWN_AT = 0.05  # temperature: half a point, by which an option may be worse and still be likely
+_PACKAGE = Path(__file__).resolve().parents[2]
+# Shipped checkpoints stand inside the installed package, and beside it in a checkout.
+CHECKPOINT_FOLDERS = (_PACKAGE / "checkpoints", _PACKAGE.parent / "checkpoints")
+
+
+@jit
+def encode_views(views: Any, tables: Any, sources: Any, observation: Any, inputs: Any, relabellings: Any) -> None:
+    """The network's input for the seat to act in each view, suits in the order of play."""
+    for j in range(views.shape[0]):
+        view = views[j]
+        table = tables[view["table"]]
+        relabellings[j] = canonical_relabelling(view, table, view["player"])
+        write_input(view, table, view["player"], relabellings[j], sources, observation, inputs, j)
+
+
+@jit
+def choose_actions(views: Any, keys: Any, values: Any, relabellings: Any, temperature: float, actions: Any) -> None:
+    """The best action for each view, or one drawn at a temperature above 0 by the decision's key."""
+    for j in range(views.shape[0]):
+        if temperature > 0:
+            stream = stream_of(keys[j], 0)
+            actions[j] = sampled_action(views[j], values, j, relabellings[j], temperature, stream)
+        else:
+            actions[j] = best_action(views[j], values, j, relabellings[j])
+
+
+@jit
+def write_probabilities(views: Any, values: Any, relabellings: Any, temperature: float, chances: Any) -> None:
+    """The probabilities with which `choose_actions` chooses, (N, NUM_ACTIONS) by the actions' own names."""
+    for j in range(views.shape[0]):
+        view = views[j]
+        for action in range(chances.shape[1]):
+            chances[j, action] = 0.0
+        best = best_action(view, values, j, relabellings[j])
+        highest = values[j, LABELS[relabellings[j], best]]
+        total = 1.0 if temperature <= 0 else 0.0
+        chances[j, best] = total
+        rest = view["legal"] if temperature > 0 else 0
+        while rest:
+            action = action_of(view, lowest(rest))
+            chances[j, action] = np.exp((values[j, LABELS[relabellings[j], action]] - highest) / temperature)
+            total += chances[j, action]
+            rest &= rest - 1
+        for action in range(chances.shape[1]):
+            chances[j, action] /= total
+
+
+class PolicyBot(Bot):
+    """Plays the network's best legal action.
+
+    Args:
+        network: the network; it is set to evaluation.
+        seed: seed of the bot's own random stream.
+        temperature: above 0, actions are drawn with probability proportional to exp(value / temperature).
+        name: what it was loaded by.
+        meta: the checkpoint's meta.json.
+
+    Raises:
+        ValueError: for a negative temperature.
+    """
+
+    plays_wide = False
+
+    def __init__(
+        self,
+        network: PolicyNetwork,
+        seed: int = 0,
+        temperature: float = 0.0,
+        name: str = "policy",
+        meta: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(seed)
+        if not temperature >= 0:
+            raise ValueError(f"temperature={temperature!r} is not allowed; use 0 (the best action) or more")
+        self.network = network.eval()
+        self.temperature = float(temperature)
+        self.name = name
+        self.meta = meta or {}
+        self._sources = input_sources(network.sections)
+
+    @classmethod
+    def load(cls, name_or_path: str | Path, seed: int = 0, temperature: float = 0.0) -> PolicyBot:
+        """As `load_policy`."""
+        folder = find_checkpoint(name_or_path)
+        network, meta = load_checkpoint(folder)
+        return cls(network, seed, temperature, folder.name, meta)
+
+    @property
+    def knows_values(self) -> bool:
+        """Whether the network's outputs are values, in tens of points; those learned by ppo are logits."""
+        return bool(self.meta.get("config", {}).get("learner") != "ppo")
+
+    @property
+    def own_temperature(self) -> float:
+        """The temperature at which people see its preferences: that of its own policy, or half a point for values."""
+        return VALUES_SHOWN_AT if self.knows_values else 1 / LOGIT_SCALE
+
+    def values(self, views: NDArray[np.void], tables: NDArray[np.void]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The network's values for each view, (N, NUM_ACTIONS) float32 by relabelled action, and the relabellings."""
+        inputs = np.empty((len(views), self.network.num_inputs), dtype=np.int8)
+        relabellings = np.empty(len(views), dtype=np.int64)
+        scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
+        encode_views(views, tables, self._sources, scratch, inputs, relabellings)
+        with torch.inference_mode():
+            return self.network(torch.from_numpy(inputs)).numpy(), relabellings
+
+    def probabilities(self, views: NDArray[np.void], tables: NDArray[np.void]) -> NDArray[np.float64]:
+        """How likely `choose` is to choose each action in each view: (N, NUM_ACTIONS)."""
+        values, relabellings = self.values(views, tables)
+        chances = np.empty(values.shape, dtype=np.float64)
+        write_probabilities(views, values, relabellings, self.temperature, chances)
+        return chances
+
+    def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        values, relabellings = self.values(views, tables)
+        actions = np.empty(len(views), dtype=np.int64)
+        choose_actions(views, keys, values, relabellings, self.temperature, actions)
+        return actions
+
+
+def load_policy(name_or_path: str | Path, seed: int = 0, temperature: float = 0.0) -> PolicyBot:
+    """A player from a shipped checkpoint's name ("NAME" or "checkpoints/NAME") or a checkpoint folder's path.
+
+    Raises:
+        FileNotFoundError: if there is no such checkpoint; the message names those there are.
+        ValueError: if it was made for another observation, or its files are damaged or not a checkpoint's.
+    """
+    return PolicyBot.load(name_or_path, seed, temperature)
+
+
+def shipped_checkpoints() -> dict[str, Path]:
+    """Folders of the checkpoints that come with the package, by name."""
+    return {meta.parent.name: meta.parent for root in CHECKPOINT_FOLDERS for meta in sorted(root.glob(f"*/{META}"))}
+
+
+def find_checkpoint(name_or_path: str | Path) -> Path:
+    """The folder of a shipped checkpoint by name, or the folder that a path names.
+
+    Raises:
+        FileNotFoundError: if there is neither.
+    """
+    shipped = shipped_checkpoints()
+    name = str(name_or_path).removeprefix("checkpoints/")
+    if name in shipped:
+        return shipped[name]
+    folder = Path(name_or_path)
+    if not (folder / META).is_file():
+        names = ", ".join(shipped) or "none"
+        raise FileNotFoundError(
+            f"there is no checkpoint {str(name_or_path)!r}: shipped are {names}; a path must lead to a folder with "
+            f"{META} and {WEIGHTS}"
+        )
+    return folder
+
+
+def load_checkpoint(folder: Path) -> tuple[PolicyNetwork, dict[str, Any]]:
+    """A checkpoint's network and meta.json, every part checked before it is used.
+
+    Raises:
+        ValueError: saying which file is wrong, what it holds and what was expected.
+    """
+    meta = _read_meta(folder / META)
+    path = folder / WEIGHTS
+    if not path.is_file():
+        raise ValueError(f"{folder} has no {WEIGHTS}")
+    data = path.read_bytes()
+    found = hashlib.sha256(data).hexdigest()
+    if found != meta["weights_sha256"]:
+        raise ValueError(
+            f"{path} is not the file that {META} describes (damaged, cut short, or another run's): SHA-256 {found}, "
+            f"expected {meta['weights_sha256']}"
+        )
+    network = PolicyNetwork(**meta["network"])
+    fill_network(network, data, str(path))
+    return network, meta
+
+
+def _read_meta(path: Path) -> dict[str, Any]:
+    try:
+        meta = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is not a checkpoint's {META}: {error}") from None
+    needed = ("format", "environment", "observation_layout", "input_layout", "network", "weights_sha256")
+    if not isinstance(meta, dict) or (missing := [key for key in needed if key not in meta]):
+        lacks = "" if not isinstance(meta, dict) else f": it lacks {', '.join(missing)}"
+        raise ValueError(f"{path} is not a checkpoint's {META}{lacks}")
+    for key, ours in (
+        ("format", FORMAT),
+        ("environment", ENVIRONMENT),
+        ("observation_layout", LAYOUT_HASH),
+        ("input_layout", INPUT_HASH),
+    ):
+        if meta[key] != ours:
+            raise ValueError(
+                f"{path}: the checkpoint was made for {key} {meta[key]!r}, this package has {ours!r}; use the release "
+                "that it was made with, or a newer checkpoint"
+            )
+    return meta
+
+
+def fill_network(network: PolicyNetwork, data: bytes, path: str) -> None:
+    """Load a safetensors file's bytes into a network of the same shapes.
+
+    Raises:
+        ValueError: if the bytes are no safetensors file, or names, shapes or dtypes differ.
+    """
+    try:
+        tensors = load_tensors(data)
+    except SafetensorError as error:
+        raise ValueError(f"{path} is not a safetensors file, or is cut short: {error}") from None
+    wanted = network.state_dict()
+    missing, extra = sorted(set(wanted) - set(tensors)), sorted(set(tensors) - set(wanted))
+    if missing or extra:
+        raise ValueError(f"{path} does not hold this network: missing {missing or 'none'}, unknown {extra or 'none'}")
+    for name, tensor in tensors.items():
+        ours = wanted[name]
+        if tensor.shape != ours.shape or tensor.dtype != ours.dtype:
+            raise ValueError(
+                f"{path}: {name} is {tensor.dtype} {tuple(tensor.shape)}, expected {ours.dtype} {tuple(ours.shape)}"
+            )
+    network.load_state_dict(tensors)

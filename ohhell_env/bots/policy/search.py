@@ -1,0 +1,203 @@
+"""The policy that looks ahead: one-ply search by play-outs of the policy itself over sampled worlds.
+
+For each decision `policy_worlds` deals worlds that fit what the seat knows and weighs them by how well the policy
+explains what the others did. Each option that the policy does not rule out is tried in every world, and the hand played
+out by the policy in all seats, each seat seeing its own cards only. The option with the highest mean return is taken;
+the policy's own value of an option counts as a number of worlds. The return is what training maximises and what the
+evaluations compare: own points less the mean of the others'. The method is that of SPARTA's single-agent search (Lerer
+and others 2020, "Improving Policies via Search in Cooperative Partially Observable Games") with a prior.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ohhell_env.bots.base import Bot
+from ohhell_env.bots.determinization import PLAN
+from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, judge_past, recall, resampled, tempered
+from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.bots.policy.features import LABELS, best_action, sampled_action
+from ohhell_env.bots.policy.sparse import FrozenNetwork
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.jit import Int, jit, jit_apart, lowest, next_state, stream_of
+from ohhell_env.kernel.state import GAME, HAND_OVER
+from ohhell_env.rules.limits import MAX_PLAYERS, NUM_BIDS
+
+DEFAULT_WORLDS = 20
+TRIES = 5  # deals weighed for each world played out
+HEALTHY = 1.0  # effective sample size that the weights keep, in worlds played out
+PRIOR = 20.0  # worlds that the policy's own value of an option counts for
+MARGIN = 0.5  # options whose value is so much below the best one's are ruled out
+NOISE = 0.05  # temperature of the play-outs
+UNIT = 10.0  # points in a unit of the policy's values
+# Numbers of a decision's random streams; worlds are numbered from 0 on in a stream's key of its own.
+_DEALS, _SEALED, _CHOICE, _PLAYOUTS = range(4)
+
+
+@jit
+def key_of(key: Int, number: Int) -> Int:
+    """A key for one of a decision's uses of chance."""
+    return np.int64(stream_of(key, number) >> np.uint64(1))
+
+
+@jit_apart
+def place_options(boards: Any, tables: Any, chosen: Any, options: Any, key: Int, games: Any, streams: Any) -> None:
+    """Take every option in a copy of every chosen world: ``games[k * C + c]``; a world's options share its chance."""
+    for k in range(chosen.shape[0]):
+        for c in range(options.shape[0]):
+            i = k * options.shape[0] + c
+            games[i] = boards[chosen[k]]
+            streams[i] = stream_of(key, k)
+            rulebook.apply(games[i], tables[games[i]["table"]], options[c])
+
+
+@jit_apart
+def play_forced(games: Any, tables: Any, active: Any) -> Int:
+    """Take forced actions up to the next choice; finished hands leave ``active``. Returns how many are left."""
+    left = np.int64(0)
+    for k in range(active.shape[0]):
+        game = games[active[k]]
+        table = tables[game["table"]]
+        while game["phase"] != HAND_OVER and game["legal"] & (game["legal"] - 1) == 0:
+            rulebook.apply(game, table, rulebook.action_of(game, lowest(game["legal"])))
+        if game["phase"] != HAND_OVER:
+            active[left] = active[k]
+            left += 1
+    return left
+
+
+@jit_apart
+def play_on(games: Any, tables: Any, active: Any, values: Any, relabellings: Any, noise: float, streams: Any) -> None:
+    """One action in each active game, drawn from the policy's values."""
+    for j in range(values.shape[0]):
+        i = active[j]
+        game = games[i]
+        if noise > 0:
+            streams[i] = next_state(streams[i])
+            action = sampled_action(game, values, j, relabellings[j], noise, streams[i])
+        else:
+            action = best_action(game, values, j, relabellings[j])
+        rulebook.apply(game, tables[game["table"]], action)
+
+
+@jit_apart
+def returns(games: Any, tables: Any, seat: Int, options: Int, mean: Any) -> None:
+    """Mean over the finished worlds of the seat's points less the others' mean points, for each option: (C,)."""
+    for c in range(options):
+        mean[c] = 0.0
+    worlds = games.shape[0] // options
+    for i in range(games.shape[0]):
+        table = tables[games[i]["table"]]
+        players = table["players"]
+        others = 0.0
+        for other in range(players):
+            if other != seat:
+                others += rulebook.hand_points(games[i], table, other)
+        mean[i % options] += (rulebook.hand_points(games[i], table, seat) - others / (players - 1)) / worlds
+
+
+class PolicySearchBot(Bot):
+    """Looks one action ahead with the policy's play-outs.
+
+    A decision's play-outs are one batch of the network, and no other decision's are in it: so it comes out the same,
+    bit for bit, whatever else is decided in the same call.
+
+    Args:
+        policy: plays all seats in the play-outs, judges what the others did, and gives the prior.
+        seed: seed of the bot's own random stream.
+        worlds: sampled worlds, in each of which every option that is not ruled out is played out once.
+
+    Raises:
+        ValueError: if ``worlds`` is less than 1; from `choose`, if a view is one that no play can lead to.
+    """
+
+    plays_wide = False
+
+    def __init__(self, policy: PolicyBot, seed: int = 0, worlds: int = DEFAULT_WORLDS) -> None:
+        super().__init__(seed)
+        if worlds < 1:
+            raise ValueError(f"worlds={worlds!r} is not allowed; use 1 or more")
+        self.policy = policy
+        self._fast = PolicyBot(FrozenNetwork(policy.network))  # type: ignore[arg-type]
+        self.worlds = worlds
+
+    @classmethod
+    def load(cls, name_or_path: str | Path, seed: int = 0, worlds: int = DEFAULT_WORLDS) -> PolicySearchBot:
+        """From a shipped checkpoint's name or a checkpoint folder's path; raises as `load_policy` does."""
+        return cls(PolicyBot.load(name_or_path), seed, worlds)
+
+    def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        actions = np.empty(len(views), dtype=np.int64)
+        plan = np.zeros(1, dtype=PLAN)
+        for j in range(len(views)):
+            options, prior = self._options(views[j : j + 1], tables)
+            actions[j] = options[0]
+            if len(options) > 1:
+                boards = self._worlds(views[j : j + 1], tables, int(keys[j]), plan)
+                if boards is None:
+                    raise ValueError(f"view {j}: no deal of the unseen cards fits the hand sizes and the voids shown")
+                mean = self._play_out(boards, tables, options, int(keys[j]))
+                worth = mean * self.worlds + prior * UNIT * PRIOR
+                actions[j] = options[np.argmax(worth)]
+        return actions
+
+    def _options(self, view: NDArray[np.void], tables: NDArray[np.void]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Actions that the policy does not rule out, its best one first, and its values of them: (C,) each."""
+        legal = int(view["legal"][0])
+        bits = [option for option in range(legal.bit_length()) if legal >> option & 1]
+        actions = np.array([rulebook.action_of(view[0], option) for option in bits], dtype=np.int64)
+        if len(actions) == 1:
+            return actions, np.zeros(1)
+        values, relabellings = self.policy.values(view, tables)
+        prior = values[0, LABELS[relabellings[0], actions]].astype(np.float64)
+        order = np.argsort(-prior, kind="stable")
+        order = order[prior[order] >= prior.max() - MARGIN]
+        return actions[order], prior[order]
+
+    def _worlds(
+        self, view: NDArray[np.void], tables: NDArray[np.void], key: int, plan: NDArray[np.void]
+    ) -> NDArray[np.void] | None:
+        """Deals in proportion to how well they explain what the others did, sealed bids drawn: (worlds,) of GAME."""
+        table = tables[view["table"][0]]
+        players = int(table["players"])
+        bids = view["bids"][0, :players]
+        decisions = int((bids != -1).sum()) + int(view["num_plays"][0])
+        boards = np.empty(self.worlds * TRIES if decisions else self.worlds, dtype=GAME)
+        if not deal_boards(view, tables, plan, key_of(key, _DEALS), boards):
+            return None
+        if not decisions:
+            return boards
+        positions = np.empty(len(boards) * decisions, dtype=GAME)
+        actions, worlds = np.empty((2, len(positions)), dtype=np.int64)
+        count = recall(boards, tables, np.empty(1, dtype=GAME), positions, actions, worlds)
+        likelihoods = np.zeros(len(boards))
+        chances = np.zeros((len(boards), MAX_PLAYERS, NUM_BIDS))
+        if count:
+            values, relabellings = self._fast.values(positions[:count], tables)
+            judge_past(positions[:count], actions, worlds, values, relabellings, likelihoods, chances)
+        sums = np.zeros((MAX_PLAYERS + 1, MAX_PLAYERS * NUM_BIDS))
+        fill_sealed(boards, tables, chances, sums, key_of(key, _SEALED), likelihoods)
+        offset = (key_of(key, _CHOICE) % 2**20) / 2**20
+        chosen = resampled(tempered(likelihoods, HEALTHY * self.worlds), self.worlds, offset)
+        return boards[chosen]
+
+    def _play_out(
+        self, boards: NDArray[np.void], tables: NDArray[np.void], options: NDArray[np.int64], key: int
+    ) -> NDArray[np.float64]:
+        """Mean return of each option over the worlds: (C,) points."""
+        games = np.empty(len(boards) * len(options), dtype=GAME)
+        streams = np.empty(len(games), dtype=np.uint64)
+        seat = int(boards["player"][0])
+        place_options(boards, tables, np.arange(len(boards)), options, key_of(key, _PLAYOUTS), games, streams)
+        active = np.arange(len(games))
+        while left := play_forced(games, tables, active):
+            active = active[:left]
+            values, relabellings = self._fast.values(games[active], tables)
+            play_on(games, tables, active, values, relabellings, NOISE, streams)
+        mean = np.empty(len(options))
+        returns(games, tables, seat, len(options), mean)
+        return mean

@@ -1,0 +1,328 @@
+"""`ohhell play`: take a seat in the terminal, against bots or checkpoints.
+
+Everything is written to the match's record after every action, so a match that is broken off is taken up again with
+`--resume`. What is typed may also come from a pipe, a line for each question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ohhell_env.bots import Bot, make_bot
+from ohhell_env.bots.search import SearchBot
+from ohhell_env.kernel.state import MATCH_OVER
+from ohhell_env.records.match import Match, Seating, display_names, load_seating, save_match
+from ohhell_env.render.scene import scene_of
+from ohhell_env.render.terminal import (
+    choices_line,
+    event_text,
+    face_up_lines,
+    hand_line,
+    heading,
+    hint_table,
+    result_table,
+    seats_table,
+    trick_line,
+)
+from ohhell_env.rules.description import describe
+from ohhell_env.rules.presets import PRESETS, preset
+from ohhell_env.table.actions import short_text
+from ohhell_env.table.game import Game, news
+
+HINT_PLAYOUTS = 2000
+INTERRUPTED = 130  # as the shell reports a command that Ctrl-C ended
+
+HELP = """A card by its name, as in TD, 10d or 10♦, or as much of it as is clear; a bid by its number; where your own
+cards are hidden, a card by its position; other choices by their words. Besides:
+  h  hint: what the search expects of each choice, and what a trained policy would do
+  t  the tricks of this hand so far
+  r  the rules of this table
+  q  stop; the match is taken up again with --resume
+  ?  this help"""
+
+
+class Stopped(Exception):
+    """The person stops; the match is on record."""
+
+
+def read_action(text: str, game: Game) -> int:
+    """The legal action that somebody typed: in full (``play TD``), in short (``10d``), or by a beginning that is clear.
+
+    Raises:
+        ValueError: if it is none, or not clear which; the message says what is open.
+    """
+    typed = " ".join(text.lower().split())
+    words = game.legal_words
+    if typed in words:
+        return words[typed]
+    pack = game.rules.deck.kinds
+    try:
+        card = pack.names[pack.parse(typed.removeprefix("play "))].lower()
+    except ValueError:
+        card = ""
+    if card in words:
+        return words[card]
+    begun = {action for word, action in words.items() if typed and word.startswith(typed.replace("10", "t"))}
+    if len(begun) == 1:
+        return begun.pop()
+    clear = "clear" if begun else "open to you"
+    choices = ", ".join(short_text(game.action_text(action)) for action in game.legal_actions)
+    raise ValueError(f"{text.strip()!r} is not {clear}; choose from: {choices}")
+
+
+class Session:
+    """One person at a table, from the first question to the end of the match or until they stop.
+
+    Args:
+        match: the match, new or taken up.
+        seating: who plays.
+        record: where the match is written after every action.
+        console: where it is shown.
+        ask: a question's answer; raises EOFError when there are no more.
+        adviser: spec of the policy whose probabilities a hint shows; None shows the search's estimates alone.
+        pause: seconds for which each move of a bot is shown.
+    """
+
+    def __init__(
+        self,
+        match: Match,
+        seating: Seating,
+        record: Path,
+        console: Console,
+        ask: Callable[[str], str],
+        adviser: str | None = None,
+        pause: float = 0.0,
+    ) -> None:
+        if seating.person is None:
+            raise ValueError("nobody plays: the seating has no person")
+        self.match, self.seating, self.record = match, seating, record
+        self.person = seating.person
+        self.console, self.ask, self.pause = console, ask, pause
+        self.names = display_names(seating.players, self.person)
+        self.bots: list[Bot | None] = [
+            None if seat == self.person else make_bot(spec, seating.seed + seat)
+            for seat, spec in enumerate(seating.players)
+        ]
+        self.adviser = adviser
+        for bot in filter(None, self.bots):
+            bot.views(match)  # refuses a table that it does not play
+        self.told = news(match.game, self.person, (0, 0))[1]  # how far the person has been told
+
+    def run(self) -> None:
+        """Play to the end of the match.
+
+        Raises:
+            Stopped: when the person stops.
+        """
+        save_match(self.match, self.seating, self.record)
+        while self.match.game.phase != MATCH_OVER:
+            player = self.match.game.player
+            bot = None if player is None else self.bots[player]
+            action = self._choice() if bot is None else int(bot.act(self.match)[0])
+            ended = self.match.step(action)
+            save_match(self.match, self.seating, self.record)
+            self._tell()
+            if ended:
+                self._hand_over()
+            elif bot is not None and self.pause:
+                time.sleep(self.pause)
+        game = self.match.game
+        result = scene_of(game, self.person, self.names).result()
+        scores = {f"{score:g}" for score, share in zip(game.scores, game.win_shares, strict=True) if share}
+        self.console.print(Text(f"\n{result}{' with ' if scores else ''}{''.join(scores)}.", style="bold yellow"))
+
+    def _tell(self) -> None:
+        events, self.told = news(self.match.game, self.person, self.told)
+        for event in events:
+            line = event_text(event, self.names, self.person, self.match.rules.deck.kinds)
+            if line is not None:
+                self.console.print(line)
+
+    def _hand_over(self) -> None:
+        game = self.match.game
+        self.console.print()
+        self.console.print(result_table(game.past_hands[-1], self.names, game.scores))
+        if game.phase != MATCH_OVER:
+            self._answer("Enter for the next hand ")
+
+    def _choice(self) -> int:
+        """Show the table and ask until the answer is a legal action."""
+        self._show()
+        while True:
+            answer = self._answer("> ").strip()
+            command = {"h": self._hint, "t": self._tricks, "r": self._rules, "?": self._help}.get(answer.lower())
+            if command is not None:
+                command()
+            elif answer.lower() in ("q", "quit"):
+                raise Stopped
+            elif answer:
+                try:
+                    return read_action(answer, self.match.game)
+                except ValueError as error:
+                    self.console.print(Text(str(error), style="red"))
+
+    def _answer(self, question: str) -> str:
+        try:
+            return self.ask(question)
+        except EOFError:
+            raise Stopped from None
+
+    def _show(self) -> None:
+        game = self.match.game
+        scene = scene_of(game, self.person, self.names)
+        words = [game.action_text(action) for action in game.legal_actions]
+        self.console.print()
+        self.console.print(heading(scene))
+        self.console.print(seats_table(scene))
+        for line in (*face_up_lines(scene), trick_line(scene) if not scene.bidding else None):
+            if line is not None:
+                self.console.print(line)
+        self.console.print(hand_line(scene, words))
+        self.console.print(
+            choices_line(scene, words).append(f"   {'h hint, ' * game.rules.standard}? help", style="bright_black")
+        )
+
+    def _help(self) -> None:
+        self.console.print(HELP, highlight=False)
+
+    def _rules(self) -> None:
+        self.console.print(describe(self.match.rules), highlight=False)
+
+    def _tricks(self) -> None:
+        for number, trick in enumerate(self.match.game.tricks, start=1):
+            line = Text(f"{number:>3}  ")
+            for seat, card in trick.plays:
+                style = "yellow" if seat == trick.winner else "bright_black"
+                line.append(f"{self.names[seat]} {self.match.rules.deck.kinds.names[card]}  ", style=style)
+            self.console.print(line)
+        if not self.match.game.tricks:
+            self.console.print("No trick is finished yet.")
+
+    def _hint(self) -> None:
+        game = self.match.game
+        if not game.rules.standard:
+            self.console.print(
+                "There is no hint at this table: the search and the checkpoints play the standard form only."
+            )
+            return
+        worth = SearchBot(self.seating.seed, HINT_PLAYOUTS).estimates(self.match)[0]
+        chances = None
+        if self.adviser is not None:
+            try:
+                chances = policy_chances(self.adviser, self.match)
+            except (ValueError, FileNotFoundError) as error:
+                self.console.print(Text(f"{self.adviser} gives no hint: {error}", style="red"))
+        name = "" if self.adviser is None else display_names([self.adviser])[0]
+        searched = {action: float(worth[action]) for action in game.legal_actions}
+        self.console.print(hint_table(game, searched, chances, name))
+
+
+def policy_chances(adviser: str, match: Match) -> dict[int, float]:
+    """How likely a checkpoint is to choose each legal action, at the temperature of its own."""
+    from ohhell_env.bots.policy.bot import load_policy  # torch
+
+    policy = load_policy(adviser)
+    policy.temperature = policy.own_temperature
+    views, tables, _ = policy.views(match)
+    chances = policy.probabilities(views, tables)[0]
+    return {action: float(chances[action]) for action in match.game.legal_actions}
+
+
+# --- The command -------------------------------------------------------------------------------------------------
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's options."""
+    command = argparse.ArgumentParser(prog="ohhell play", description="Play Oh Hell! in the terminal.")
+    add = command.add_argument
+    add("--rules", default="oh_hell", metavar="NAME", help=f"preset of the rules: {', '.join(PRESETS)}")
+    add("--players", type=int, metavar="N", help="seats at the table; as the preset has it by default")
+    who = "who plays the other seats: random, heuristic, search:N, checkpoints/NAME, ...; one for all, or one each"
+    add("--opponents", nargs="+", default=["heuristic"], metavar="SPEC", help=who)
+    add("--seat", type=int, default=0, help="your seat, 0 by default: the first dealer of most tables")
+    add("--seed", type=int, help="seed of the deals, for a match that can be repeated")
+    add("--record", type=Path, metavar="FILE", help="where the match is written; ohhell-DATE-TIME.jsonl by default")
+    add("--resume", type=Path, metavar="FILE", help="take up the match of this record where it was broken off")
+    add("--adviser", metavar="NAME", help="checkpoint that hints show; the first among the opponents by default")
+    add("--pause", type=float, default=0.4, help="seconds for which a bot's move is shown")
+    add("--describe", action="store_true", help="print the rules and stop")
+    return command
+
+
+def main(arguments: Sequence[str] | None = None, ask: Callable[[str], str] | None = None) -> int:
+    """The command; returns the exit status. ``ask`` answers the questions instead of the terminal."""
+    options = parser().parse_args(arguments)
+    console = Console(highlight=False)
+    try:
+        if options.describe:
+            console.print(describe(_rules(options)), soft_wrap=True)
+            return 0
+        session = _session(options, console, ask)
+    except (ValueError, OSError) as error:
+        Console(stderr=True, highlight=False).print(Text(f"error: {error}", style="red"), soft_wrap=True)
+        return 2
+    status = 0
+    try:
+        session.run()
+    except Stopped:
+        pass  # where the match stands is said below
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    over = session.match.game.phase == MATCH_OVER
+    then = f"look at it: ohhell view {session.record}"
+    if not over:
+        then = f"go on: ohhell play --resume {session.record}"
+    console.print(Text(f"\nThe match is on record in {session.record}\n{then}", style="bright_black"), soft_wrap=True)
+    return status
+
+
+def _rules(options: argparse.Namespace) -> Any:
+    return preset(options.rules, **({} if options.players is None else {"players": options.players}))
+
+
+def _session(options: argparse.Namespace, console: Console, ask: Callable[[str], str] | None) -> Session:
+    """A new match, or the one to take up."""
+    if options.resume is not None:
+        record = options.resume
+        match = Match.load(record)
+        seating = load_seating(record, match.rules.players)
+        if match.game.phase == MATCH_OVER:
+            raise ValueError(f"the match of {record} is over; look at it with: ohhell view {record}")
+    else:
+        rules = _rules(options)
+        if not 0 <= options.seat < rules.players:
+            raise ValueError(f"--seat {options.seat} is not a seat; seats are 0..{rules.players - 1}")
+        seating = Seating(_seat_opponents(options, rules.players), options.seat, options.seed or 0)
+        match = Match(rules, options.seed)
+        record = options.record or Path(time.strftime("ohhell-%Y%m%d-%H%M%S.jsonl"))
+        if record.exists():
+            raise ValueError(f"{record} is there already; take it up with --resume {record}, or name another --record")
+    trained = (spec for spec in seating.players if spec.startswith("checkpoints/") or Path(spec).is_dir())
+    adviser = options.adviser or next(trained, None)
+    scripted = ask is not None or not sys.stdin.isatty()
+    return Session(
+        match, seating, record, console, ask or console.input, adviser, pause=0.0 if scripted else options.pause
+    )
+
+
+def _seat_opponents(options: argparse.Namespace, players: int) -> tuple[str, ...]:
+    """The specs by seat, "you" at the person's."""
+    specs = list(options.opponents)
+    if len(specs) == 1:
+        specs *= players - 1
+    if len(specs) != players - 1:
+        raise ValueError(f"--opponents names {len(specs)} players; name one for all seats, or {players - 1}")
+    specs.insert(options.seat, "you")
+    return tuple(specs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

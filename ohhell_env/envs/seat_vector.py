@@ -1,0 +1,274 @@
+"""Many seat environments at once on the batched simulator: Gymnasium's vector form, opponents asked for all games."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from ohhell_env.envs.aec import OhHellEnv
+from ohhell_env.envs.lineup import Lineup, Opponents
+from ohhell_env.envs.seat import Observation, seat_spaces
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.jit import Int, jit
+from ohhell_env.kernel.state import HAND_OVER, MATCH_OVER, MAX_SEED, NONE, check_seed
+from ohhell_env.rules.rules import Rules
+from ohhell_env.simulator import Simulator
+from ohhell_env.table.game import illegal_action_text
+
+# Gymnasium 1.0 has no names for the modes.
+_AUTORESET = getattr(gymnasium.vector, "AutoresetMode", None)
+
+
+@jit
+def find_legal(games: Any, actions: Any, legal: Any) -> None:
+    """Whether each game's action is legal."""
+    for i in range(games.shape[0]):
+        legal[i] = rulebook.is_legal(games[i], actions[i])
+
+
+@jit
+def act_in(
+    games: Any, tables: Any, decks: Any, chosen: Any, actions: Any, kind: Int, paid: Any, seats: Any, reward: Any
+) -> None:
+    """Take a legal action in each chosen game, deal on where a hand ends, stop where a match does.
+
+    ``reward[i]`` grows by what seat ``seats[i]`` is paid; ``paid`` is (1, P) scratch.
+    """
+    for j in range(chosen.shape[0]):
+        i = chosen[j]
+        game = games[i]
+        table = tables[game["table"]]
+        rulebook.apply(game, table, actions[j])
+        if game["phase"] == HAND_OVER:
+            paid[:] = 0.0
+            rulebook.write_reward(game, table, kind, paid, 0)
+            reward[i] += paid[0, seats[i]]
+            rulebook.next_hand(game, table, decks)
+
+
+@jit
+def find_turns(games: Any, seats: Any, lineups: Any, turns: Any) -> Int:
+    """``turns[i]``: the number of the bot that game i waits for, NONE for the learner or nobody; how many wait."""
+    waiting = 0
+    for i in range(games.shape[0]):
+        game = games[i]
+        turns[i] = NONE
+        if game["phase"] != MATCH_OVER:
+            turns[i] = lineups[i, game["player"]]
+            waiting += turns[i] != NONE
+    return waiting
+
+
+@jit
+def start_next(games: Any, tables: Any, decks: Any, chosen: Any) -> None:
+    """A new match in each chosen game, with a seed from its own stream."""
+    for i in chosen:
+        rulebook.start_next_match(games[i], tables[games[i]["table"]], decks)
+
+
+class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
+    """`ohhell_env.SeatEnv` for N matches, on the batched simulator instead of N Python environments.
+
+    ``gymnasium.make_vec("OhHell-v0", num_envs=N, vectorization_mode="vector_entry_point", ...)`` makes it. Match i of
+    ``reset(seed=s)`` is the match of ``SeatEnv.reset(seed=s + i)``; the same actions give the same match in both forms,
+    and so do the matches after it. Every array returned is new.
+
+    Autoreset is of the kind SAME_STEP: where a match ends, the observation and the info returned are already those of
+    the next match's first decision, and the end is in ``infos["final_obs"]`` and ``infos["final_info"]``, in the rows
+    that ``infos["_final_obs"]`` marks.
+
+    Args:
+        num_envs: N.
+        rules, players, opponents, pool, opponents_seed, seat, reward, dict_observation: see `SeatEnv`.
+        illegal_reward: as there, game by game; with None an illegal action raises ValueError and no game changes.
+
+    Raises:
+        ValueError: for a value that is not allowed, naming it.
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": _AUTORESET.SAME_STEP if _AUTORESET else "SameStep"}
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: Rules | str | None = None,
+        *,
+        players: int | None = None,
+        opponents: Opponents = "heuristic",
+        pool: bool = False,
+        opponents_seed: int = 0,
+        seat: int | str = 0,
+        reward: str = "points",
+        illegal_reward: float | None = -1.0,
+        dict_observation: bool = False,
+        render_mode: None = None,
+    ) -> None:
+        if render_mode is not None:
+            raise ValueError(f"render_mode={render_mode!r} is not allowed: the vector form draws nothing; use SeatEnv")
+        table = OhHellEnv(rules, players=players, reward=reward)
+        self.rules = table.rules
+        self.simulator = Simulator(self.rules, num_envs, seed=0, reward=reward)
+        self.lineup = Lineup(self.rules.players, seat, opponents, pool, opponents_seed)
+        self.num_envs = num_envs
+        self.illegal_reward = None if illegal_reward is None else float(illegal_reward)
+        self.dict_observation = dict_observation
+        self.single_observation_space, actions = seat_spaces(table, dict_observation)
+        self.single_action_space, self.num_actions = actions, int(actions.n)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._started = False
+        self._kind = rulebook.reward_kind(reward)
+        self._all = np.arange(num_envs)
+        self._decks = np.zeros((0, len(self.simulator.games["deck"][0])), dtype=np.int8)
+        self._seats = np.zeros(num_envs, dtype=np.int64)
+        self._lineups = np.zeros((num_envs, self.rules.players), dtype=np.int64)
+        self._turns = np.zeros(num_envs, dtype=np.int64)
+        self._paid = np.zeros((1, self.rules.players))
+
+    @property
+    def seats(self) -> NDArray[np.int64]:
+        """(N,) the learner's seat in each match."""
+        return self._seats.copy()
+
+    def reset(
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start N matches.
+
+        Args:
+            seed: match i plays ``seed + i`` of one seed, or ``seed[i]`` of N; without one, each game continues its own
+                random stream.
+            options: ignored.
+        """
+        if seed is None and not self._started:
+            seed = [secrets.randbits(63) for _ in range(self.num_envs)]
+        elif isinstance(seed, (int, np.integer)):
+            first = check_seed(seed)
+            seed = [(first + i) % (MAX_SEED + 1) for i in range(self.num_envs)]
+        self.simulator.reset(seed)
+        self._started = True
+        self.lineup.draw(self.simulator.games, self._all, self._seats, self._lineups)
+        self._let_others_act(np.zeros(self.num_envs))
+        self._show()
+        return self._observations(self._batch.observation, self._batch.action_mask), self._infos()
+
+    def step(self, actions: Any) -> tuple[Observation, Any, Any, Any, dict[str, Any]]:
+        """One action in each match: (N,) whole numbers.
+
+        Returns:
+            Observations, rewards (N,) float64, terminations (N,) bool, truncations (all False), infos.
+
+        Raises:
+            ResetNeeded: before the first reset.
+            ValueError: if an action is not in the action space; or illegal, where ``illegal_reward`` is None.
+        """
+        if not self._started:
+            raise gymnasium.error.ResetNeeded("there is no match to act in: call reset() before step()")
+        chosen = self._check(actions)
+        games = self.simulator.games
+        legal = np.empty(self.num_envs, dtype=np.bool_)
+        find_legal(games, chosen, legal)
+        bad = np.flatnonzero(~legal)
+        if len(bad) and self.illegal_reward is None:
+            i = bad[0]
+            raise ValueError(f"game {i}: {illegal_action_text(self.simulator[i], int(chosen[i]))}")
+        reward = np.zeros(self.num_envs)
+        acting = np.flatnonzero(legal)
+        self._act(acting, chosen[acting], reward)
+        self._let_others_act(reward)
+        reward[bad] = self.illegal_reward or 0.0
+        over = ~legal | (games["phase"] == MATCH_OVER)
+        ended = np.flatnonzero(over)
+        final = self._end(ended, ~legal) if len(ended) else {}
+        self._show()
+        observations = self._observations(self._batch.observation, self._batch.action_mask)
+        return observations, reward, over, np.zeros(self.num_envs, dtype=np.bool_), {**self._infos(), **final}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(N, A) bool, True for each action open to the learner; no row is empty."""
+        return self._batch.action_mask.astype(np.bool_)
+
+    def _check(self, actions: Any) -> NDArray[np.int64]:
+        chosen = np.asarray(actions)
+        size = self.num_actions
+        if chosen.shape != (self.num_envs,) or chosen.dtype.kind not in "iu":
+            raise ValueError(f"actions must be {self.num_envs} whole numbers; got {chosen.dtype} of {chosen.shape}")
+        if (bad := np.flatnonzero((chosen < 0) | (chosen >= size))).size:
+            raise ValueError(
+                f"game {bad[0]}: action {chosen[bad[0]]} is not in the action space; use a whole number 0..{size - 1}"
+            )
+        return np.ascontiguousarray(chosen, dtype=np.int64)
+
+    def _act(self, chosen: NDArray[np.int64], actions: NDArray[np.int64], reward: NDArray[np.float64]) -> None:
+        simulator = self.simulator
+        act_in(
+            simulator.games,
+            simulator.tables,
+            self._decks,
+            chosen,
+            actions,
+            self._kind,
+            self._paid,
+            self._seats,
+            reward,
+        )
+
+    def _let_others_act(self, reward: NDArray[np.float64]) -> None:
+        """Until each game waits for the learner or is over; each bot is asked for all games that wait for it."""
+        while find_turns(self.simulator.games, self._seats, self._lineups, self._turns):
+            for number, bot in enumerate(self.lineup.bots):
+                waiting = np.flatnonzero(self._turns == number)
+                if len(waiting):
+                    self._act(waiting, bot.act(self.simulator, waiting), reward)
+
+    def _end(self, ended: NDArray[np.int64], illegal: NDArray[np.bool_]) -> dict[str, Any]:
+        """Start the next match in these games; what the infos tell of the end of those before."""
+        over = np.zeros(self.num_envs, dtype=np.bool_)
+        over[ended] = True
+        mask = np.ones((self.num_envs, self.num_actions), dtype=np.int8)
+        final = {
+            "final_obs": self._observations(self.simulator.observation(self._seats), mask.copy()),
+            "_final_obs": over,
+            "final_info": self._told(mask, self._win_shares(), illegal, over),
+            "_final_info": over,
+        }
+        start_next(self.simulator.games, self.simulator.tables, self._decks, ended)
+        self.lineup.draw(self.simulator.games, ended, self._seats, self._lineups)
+        self._let_others_act(np.zeros(self.num_envs))
+        return final
+
+    def _win_shares(self) -> NDArray[np.float64]:
+        games = self.simulator.games
+        scores = games["scores"][:, : self.rules.players]
+        best = scores == scores.max(axis=1, keepdims=True)  # (N, P)
+        over = games["phase"] == MATCH_OVER
+        shares: NDArray[np.float64] = over * best[self._all, self._seats] / best.sum(axis=1)
+        return shares
+
+    def _show(self) -> None:
+        self._batch = self.simulator.current()
+
+    def _observations(self, observation: NDArray[np.int8], mask: NDArray[np.int8]) -> Observation:
+        return {"observation": observation, "action_mask": mask.copy()} if self.dict_observation else observation
+
+    def _infos(self) -> dict[str, Any]:
+        nothing = np.zeros(self.num_envs)
+        every = np.ones(self.num_envs, dtype=np.bool_)
+        return self._told(self._batch.action_mask.copy(), nothing, nothing.astype(np.bool_), every)
+
+    def _told(self, mask: Any, win_share: Any, illegal: Any, rows: Any) -> dict[str, Any]:
+        """One array for each of `SeatEnv`'s infos, and as Gymnasium has it beside each, which rows it is for."""
+        told = {
+            "action_mask": mask,
+            "score": self.simulator.games["scores"][self._all, self._seats],
+            "win_share": win_share,
+            "seat": self._seats.copy(),
+            "illegal": illegal,
+        }
+        return {**told, **{f"_{key}": rows.copy() for key in told}}

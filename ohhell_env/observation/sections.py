@@ -1,0 +1,93 @@
+"""What both layouts of the observation are made of: named sections, thresholds, and how an entry is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ohhell_env.kernel.jit import Int, jit
+
+SEALED = -2  # a bid in a view of `observation.blind`: made, but not to be seen
+MIN_NEED, MAX_NEED = -3, 9  # need is clipped to this; bid and taken stand beside it in full
+MAX_SUM_GAP = 8  # sum of bids less hand size is clipped to -8..8
+MAX_HANDS_LEFT = 32
+# Thresholds of (viewer's total - other's total), points: ahead by at least .., behind by less than ..; finest where
+# one hand can turn the match.
+_AHEAD = (1, 3, 6, 11, 13, 16, 21, 31, 51, 81)
+SCORE_GAPS = (*(1 - lead for lead in reversed(_AHEAD)), *_AHEAD)
+MAX_GAP = 100
+# How many thresholds a gap of -100..100 points reaches.
+GAPS_REACHED = np.array([sum(gap >= t for t in SCORE_GAPS) for gap in range(-MAX_GAP, MAX_GAP + 1)])
+
+
+@dataclass(frozen=True)
+class Section:
+    """One named part of the observation.
+
+    Attributes:
+        name: key of `observation_layout`.
+        shape: rows and columns of the part; it is stored flat, row by row.
+        meaning: what a one means.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    meaning: str
+
+    @property
+    def size(self) -> int:
+        """Entries in the part."""
+        return int(np.prod(self.shape))
+
+
+# Sections that both layouts have.
+HANDS_LEFT = Section("hands_left", (MAX_HANDS_LEFT,), "thermometer: at least 1, 2, .. 32 hands follow this one")
+BID_SUM = Section(
+    "bid_sum",
+    (2 * MAX_SUM_GAP + 1,),
+    f"sum of the bids made less hand size, clipped to {-MAX_SUM_GAP}..{MAX_SUM_GAP}; none: bids are still sealed",
+)
+
+
+def score_gap_section(seats: int) -> Section:
+    """How the viewer's total stands to each other seat's, in a layout of so many seats."""
+    return Section(
+        "score_gap",
+        (seats - 1, len(SCORE_GAPS)),
+        "thermometer for each other seat: viewer's total less theirs is at least "
+        + ", ".join(map(str, SCORE_GAPS))
+        + " points",
+    )
+
+
+def need_section(seats: int) -> Section:
+    """What each seat still needs, in a layout of so many seats."""
+    return Section(
+        "need",
+        (seats, MAX_NEED - MIN_NEED + 1),
+        f"bid - taken of each seat whose bid the viewer knows, clipped to {MIN_NEED}..{MAX_NEED}",
+    )
+
+
+def offsets(sections: tuple[Section, ...]) -> tuple[dict[str, int], int]:
+    """Where each section starts, and the length of them all."""
+    starts, at = {}, 0
+    for section in sections:
+        starts[section.name] = at
+        at += section.size
+    return starts, at
+
+
+@jit
+def relative(seat: Int, viewer: Int, players: Int) -> Int:
+    """How many seats to the left of the viewer a seat is."""
+    distance = seat - viewer
+    return distance if distance >= 0 else distance + players
+
+
+@jit
+def put(out: Any, row: Int, index: Int, one: bool) -> None:
+    """A zero or a one at an index; the unsigned index spares the check for a negative one."""
+    out[row, np.uint64(index)] = one

@@ -1,0 +1,340 @@
+"""Frozen `Rules`: one table's rules as data, validated on construction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ohhell_env.rules import ramps
+from ohhell_env.rules.cards import DECKS, NUM_CARDS, NUM_SUITS, STANDARD_DECK, SUIT_NAMES, Deck, card_name, parse_cards
+from ohhell_env.rules.limits import (
+    MAX_HAND_SIZE,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    WIDE_MAX_HAND_SIZE,
+    WIDE_MAX_PLAYERS,
+    WIDE_MIN_PLAYERS,
+)
+from ohhell_env.rules.ramps import BLIND_HAND, DRAWN, GOLDEN_HAND, MISER_HAND, RAMPS, RANDOM, HandKind, hand_kind
+from ohhell_env.rules.scoring import LOWEST_WINS, Scoring, TabulatedScoring, num_arguments, resolve, tabulate
+
+BIDS = ("sealed", "open", "together")
+TRUMPS = ("turned", "none", *SUIT_NAMES, "named", "cut", DRAWN)
+ROTATION = (*SUIT_NAMES, "none")  # what a sequence of trumps may hold
+FULL_DEALS = ("none", "last", "cut")
+LEAD_TRUMP = ("any", "broken", "not first")
+DUPLICATES = ("first", "ante", "exception")
+OWN_CARDS = ("seen", "forehead", "hidden")
+
+
+def _check_int(option: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ValueError(f"{option}={value!r} is not allowed; use a whole number from {low} to {high}")
+
+
+def _check_choice(option: str, value: object, choices: Sequence[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"{option}={value!r} is not allowed; use one of {', '.join(map(repr, choices))}")
+
+
+def _late(default: Any) -> Any:
+    """An option that `Rules.to_json` leaves out where it has its default."""
+    return field(default=default, metadata={"late": True})
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of one table. ``Rules()`` is the game of seed 000 for four players.
+
+    Where a seed leaves an option open, its line says what is played here.
+
+    Attributes:
+        players: seats at the table, 2..10, as far as the deck reaches.
+        ramp: hands in the order played. A pattern, up to the largest hand that deck and ``cap`` allow, 26 cards at
+            most: "down-up", "up-down", "down", "up", "up-down, peak twice", "up twice", "random" (each size once, in
+            an order that the match's seed decides), "drawn" (as many hands as "up-down" has, each of the size that a
+            card from a second pack says, ace 1 to king 13, cards beyond the largest hand drawn again); corners as in
+            "10..1..10" or "1..10"; or the hands themselves, so ``(5,)`` is a match of a single five-card hand. A hand
+            may have rules of its own: "8 no trump"; "5 blind" (everybody bids before any cards are looked at; trump
+            is known); "5 golden" (no bids, a point a trick whatever the scoring); "5 miser" (no bids; whoever takes
+            the fewest tricks, all of them if several, gets what a zero bid made is worth, the others what it is worth
+            missed) (seed 001, "Order of Hands").
+        hook: whether the last to bid, the dealer, may not make the bids add up to the hand size.
+        bids: "sealed" (others' bids are seen once all are in), "open" (seen as each is made), or "together" (all at
+            once, which is sealed without a last bidder: no hook) (seeds 000, 001, 004).
+        trump: "turned" (the next card of the stock; see ``full_deal``), "none", a suit's name, a sequence of suits'
+            names and "none" that hands take in turn, "named" (one of the four suits, by the highest bidder, the first
+            of equals in the order of bidding, once all have bid; a hand without bids has no trump), "cut" (the suit
+            of a card cut before the deal and shuffled back in, shown when a blind or nil round is over), "drawn"
+            (with ramp "drawn": the suit of the second pack's card). Where a joker is turned or cut, the dealer names
+            a suit or no trump before the bidding.
+        scoring: a name in `ohhell_env.rules.scoring.SCORINGS`, or a function (bid, taken, hand size[, players[,
+            trump]]) -> points.
+        deck: the pack: a `Deck`, or a name in `ohhell_env.rules.cards.DECKS`; 52 cards by default, any part of them for
+            small games.
+        first_dealer: seat that deals the first hand, or "random".
+        cap: the largest hand of a pattern, where the deck allows more; 0 for none.
+        knocking: all bid together; where the sum of the bids fits the hand, all bid again, and from the fourth time
+            on nobody may repeat the bid just shown (seed 001, "Making bids", 4). The seventh bids stand in any case.
+        cooperative: the bids must fit: nobody may bid more than what is left, and the last bids the rest. Unless all
+            make their bids nobody scores, and the next dealer deals the same hand again (same trump too, where it was
+            drawn), up to ``attempts`` times; then the match is lost, and nobody wins (seed 001, "Cooperative
+            Version").
+        attempts: deals of one hand in a cooperative match, the first included, 1..100.
+        nil_round: in hands of more tricks than players, before trump is shown, each says in turn "pass" or bids zero,
+            for all to hear; those who passed then bid one or more, the last of them under the hook (seed 001, 6).
+        blind_bids: before the cards are dealt each may bid in turn, for twice the points. In the round of bidding
+            such a seat, having seen its cards, keeps that bid, or moves it by up to two for 1.5 times what it gains
+            and three times what it loses; where the lowest total wins, points are what it loses (seed 001, 5).
+        full_deal: what makes trump where "turned" finds no card left: "none", "last" (the dealer's last card, shown
+            to all), or "cut" (seeds 000, 001).
+        lead_trump: when trump may be led: "any" time, once "broken" (a trump has been played), or "not first" (not to
+            a hand's first trick); a seat with only trumps may always lead them (seeds 002, 004).
+        must_trump: whether a seat that cannot follow suit must play trump if it can (seed 001, "64 Card Version").
+        duplicates: what holds between two copies of a card in one trick: "first" (the one played first is higher), or
+            cancellation, neither can win; where nobody's card can: "ante" (nobody takes it, its leader leads again,
+            and the next trick counts for it too, so three times after two such; a last trick is lost), or "exception"
+            (as "first") (seed 001, "Double deck").
+        own_cards: "seen"; "forehead" (in one-card hands each sees all cards but their own until the first is led,
+            whose player is told which it is); or "hidden" (in all hands throughout: seats play by position in the
+            order dealt, and are told which positions may be played) (seeds 001, "Penguin Whist", and 002).
+        hands_shown: whether all hands lie face up (seed 004, "Show all hands").
+        lowest_wins: whether the lowest total wins; None as the scoring says.
+        deals: decks for the first hands, in the order dealt, in place of the shuffle (seed 004, "Allow deck upload").
+
+    Jokers ("five hundred", "oh sh") belong to the trump suit, as its highest cards in the first and between its twos
+    and its ace in the second. Without trump a joker may be played whatever is led; led, its player names the suit to
+    follow. It is then the highest card of the suit led in the first, and beaten by any card of it in the second (seed
+    001, "64 Card Version"; 500 has no rule for this game).
+
+    Raises:
+        ValueError: naming the option, its value and what is allowed.
+    """
+
+    players: int = 4
+    ramp: str | tuple[int | str, ...] = "down-up"
+    hook: bool = True
+    bids: str = "sealed"
+    trump: str | tuple[str, ...] = "turned"
+    scoring: str | Scoring = "exact"
+    deck: Deck = STANDARD_DECK  # or a name in DECKS, which becomes the deck
+    first_dealer: int | str = 0
+    cap: int = _late(0)
+    knocking: bool = _late(False)
+    cooperative: bool = _late(False)
+    attempts: int = _late(3)
+    nil_round: bool = _late(False)
+    blind_bids: bool = _late(False)
+    full_deal: str = _late("none")
+    lead_trump: str = _late("any")
+    must_trump: bool = _late(False)
+    duplicates: str = _late("first")
+    own_cards: str = _late("seen")
+    hands_shown: bool = _late(False)
+    lowest_wins: bool | None = _late(None)
+    deals: tuple[tuple[int, ...], ...] = _late(())  # or names of cards, which become numbers
+
+    def __post_init__(self) -> None:
+        self._check_values()
+        self._check_ramp()
+        self._check_trump()
+        self._check_together()
+        scoring = resolve(self.scoring)  # an unusable scoring is refused here, not in mid-match
+        for trump in range(len(ROTATION)) if num_arguments(scoring) == 5 else (NUM_SUITS,):
+            tabulate(scoring, self.hand_sizes, self.players, trump, WIDE_MAX_HAND_SIZE)
+        object.__setattr__(self, "deals", tuple(tuple(parse_cards(deal, self.deck.kinds)) for deal in self.deals))
+        for number, deal in enumerate(self.deals):
+            if tuple(sorted(deal)) != self.deck.cards:
+                raise ValueError(
+                    f"deals[{number}] is not a whole deck: {len(deal)} cards, not those of {self.deck.name!r}"
+                )
+
+    def _check_values(self) -> None:
+        """Each option by itself."""
+        _check_int("players", self.players, WIDE_MIN_PLAYERS, WIDE_MAX_PLAYERS)
+        for option, choices in (
+            ("bids", BIDS),
+            ("full_deal", FULL_DEALS),
+            ("lead_trump", LEAD_TRUMP),
+            ("duplicates", DUPLICATES),
+            ("own_cards", OWN_CARDS),
+        ):
+            _check_choice(option, getattr(self, option), choices)
+        if self.first_dealer != "random":
+            _check_int("first_dealer", self.first_dealer, 0, self.players - 1)
+        flags = ("hook", "knocking", "cooperative", "nil_round", "blind_bids", "must_trump", "hands_shown")
+        for option in flags:
+            if not isinstance(getattr(self, option), bool):
+                raise ValueError(f"{option}={getattr(self, option)!r} is not allowed; use True or False")
+        if self.lowest_wins not in (None, True, False):
+            raise ValueError(f"lowest_wins={self.lowest_wins!r} is not allowed; use True, False or None")
+        _check_int("cap", self.cap, 0, WIDE_MAX_HAND_SIZE)
+        _check_int("attempts", self.attempts, 1, 100)
+        if isinstance(self.deck, str) and self.deck in DECKS:
+            object.__setattr__(self, "deck", DECKS[self.deck])
+        if not isinstance(self.deck, Deck):
+            raise ValueError(
+                f"deck={self.deck!r} is not a Deck; use ohhell_env.rules.cards.Deck.of('AC KC ...') "
+                f"or one of {', '.join(map(repr, DECKS))}"
+            )
+        if len(self.deck) < self.players:
+            raise ValueError(f"deck={self.deck.name!r} has {len(self.deck)} cards, too few for players={self.players}")
+
+    def _check_ramp(self) -> None:
+        ramp: Any = self.ramp
+        where = f"{self.players} players, {len(self.deck)} cards"
+        most = min(len(self.deck) // self.players, WIDE_MAX_HAND_SIZE)
+        if not isinstance(ramp, str):
+            object.__setattr__(self, "ramp", ramps.check_ramp(ramp, most, where))
+        elif ramp not in RAMPS:
+            sizes = ramps.corners(ramp)
+            if sizes is None:
+                known = ", ".join(map(repr, RAMPS))
+                raise ValueError(
+                    f"ramp={ramp!r} is not known; use one of {known}, corners as in '10..1..10', "
+                    "or a sequence of hand sizes"
+                )
+            ramps.check_ramp(sizes, most, where)
+        if self.cap and (not isinstance(self.ramp, str) or self.ramp not in RAMPS):
+            raise ValueError(f"cap={self.cap} is not allowed with ramp={ramp!r}, which names its own sizes; use cap=0")
+
+    def _check_trump(self) -> None:
+        trump: Any = self.trump
+        if not isinstance(trump, str) and isinstance(trump, Sequence):
+            if not trump or any(one not in ROTATION for one in trump):
+                raise ValueError(f"trump={trump!r} is not allowed; a sequence holds {', '.join(map(repr, ROTATION))}")
+            object.__setattr__(self, "trump", tuple(trump))
+        elif trump not in TRUMPS:
+            known = ", ".join(map(repr, TRUMPS))
+            raise ValueError(f"trump={trump!r} is not allowed; use one of {known}, or a sequence of suits")
+        if (self.ramp == DRAWN) != (self.trump == DRAWN):
+            raise ValueError(f"ramp={self.ramp!r} with trump={trump!r} is not allowed; 'drawn' draws both or neither")
+        if self.full_deal != "none" and self.trump != "turned":
+            raise ValueError(f"full_deal={self.full_deal!r} needs trump='turned'; with trump={trump!r} use 'none'")
+        if self.duplicates != "first" and not self.deck.pairs:
+            raise ValueError(
+                f"duplicates={self.duplicates!r} needs a deck that holds cards twice, as 'two packs'; "
+                f"{self.deck.name!r} holds none"
+            )
+
+    def _check_together(self) -> None:
+        """What cannot be played with what."""
+        no_bids = any(kind.special & (GOLDEN_HAND | MISER_HAND) for kind in self.hand_kinds)
+        blind = any(kind.special & BLIND_HAND for kind in self.hand_kinds)
+        for wrong, what in (
+            (self.bids == "together" and self.hook, "bids='together' needs hook=False: nobody bids last"),
+            (self.knocking and self.bids != "together", "knocking=True needs bids='together'"),
+            (self.cooperative and (self.bids != "open" or self.hook), "cooperative=True needs bids='open', hook=False"),
+            (self.cooperative and no_bids, "cooperative=True cannot have golden or miser hands: nobody bids in them"),
+            (self.cooperative and bool(self.deals), "cooperative=True cannot have deals: a hand may be dealt again"),
+            (self.own_cards != "seen" and self.hands_shown, "hands_shown=True needs own_cards='seen'"),
+            (self.hands_shown and (blind or self.blind_bids), "hands_shown=True cannot have blind hands or bids"),
+        ):
+            if wrong:
+                raise ValueError(what)
+        ways = [o for o in ("knocking", "cooperative", "nil_round", "blind_bids") if getattr(self, o)]
+        if len(ways) > 1:
+            raise ValueError(
+                f"{' and '.join(f'{way}=True' for way in ways)} cannot be played together; use one of them"
+            )
+
+    @property
+    def peak(self) -> int:
+        """The largest hand that deck and cap allow, in cards."""
+        most = min(len(self.deck) // self.players, WIDE_MAX_HAND_SIZE)
+        if self.ramp == DRAWN:
+            most = min(most, 13)
+        return min(most, self.cap) if self.cap else most
+
+    @property
+    def hand_kinds(self) -> tuple[HandKind, ...]:
+        """The hands of the match in the order played, with their special rules."""
+        if not isinstance(self.ramp, str):
+            return tuple(hand_kind(entry) for entry in self.ramp)
+        sizes = RAMPS[self.ramp](self.peak) if self.ramp in RAMPS else ramps.corners(self.ramp) or ()
+        return tuple(HandKind(size) for size in sizes)
+
+    @property
+    def hand_sizes(self) -> tuple[int, ...]:
+        """Cards in each hand of the match, in the order played; of a random or drawn ramp the sizes that may come."""
+        return tuple(kind.size for kind in self.hand_kinds)
+
+    @property
+    def num_hands(self) -> int:
+        """Hands in a match, those dealt again not counted."""
+        return len(self.hand_sizes)
+
+    @property
+    def lowest(self) -> bool:
+        """Whether the lowest total wins."""
+        return resolve(self.scoring) in LOWEST_WINS if self.lowest_wins is None else self.lowest_wins
+
+    @property
+    def standard(self) -> bool:
+        """Whether the table is of the standard form: the observation and action space of 3 to 7 players, 52 cards."""
+        wide = (
+            not MIN_PLAYERS <= self.players <= MAX_PLAYERS,
+            self.deck.pack != "standard" or bool(self.deck.pairs) or len(self.deck) > NUM_CARDS,
+            max(self.hand_sizes) > MAX_HAND_SIZE,
+            self.ramp in (RANDOM, DRAWN) or any(kind.special for kind in self.hand_kinds),
+            self.trump not in ("turned", "none") or self.full_deal != "none",
+            self.knocking or self.cooperative or self.nil_round or self.blind_bids,
+            self.lead_trump != "any" or self.must_trump,
+            self.own_cards != "seen" or self.hands_shown,
+            num_arguments(resolve(self.scoring)) == 5,
+        )
+        return not any(wide)
+
+    def to_json(self) -> dict[str, Any]:
+        """The rules as plain data, without options later than the first release that have their default.
+
+        A scoring that has no name is written out as its table of points.
+        """
+        kinds = self.deck.kinds
+        deck: Any = next((name for name, known in DECKS.items() if known == self.deck), None)
+        if deck is None:
+            deck = {"name": self.deck.name, "cards": [card_name(card, kinds) for card in self.deck.cards]}
+            deck |= {"pack": self.deck.pack} if self.deck.pack != "standard" else {}
+        data: dict[str, Any] = {}
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if not option.metadata.get("late") or value != option.default:
+                data[option.name] = list(value) if isinstance(value, tuple) else value
+        if not isinstance(self.scoring, str):
+            data["scoring"] = TabulatedScoring.to_json(self.scoring, self.hand_sizes, self.players)
+        data["deck"] = deck
+        if self.deals:
+            data["deals"] = [[card_name(card, kinds) for card in deal] for deal in self.deals]
+        return data
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Rules:
+        """The inverse of `to_json`.
+
+        Raises:
+            ValueError: for an option that is unknown or whose value is not allowed.
+        """
+        if not isinstance(data, dict):
+            raise ValueError(f"rules={data!r} is not allowed; use an object with the options")
+        options = dict(data)
+        unknown = set(options) - set(cls.__dataclass_fields__)
+        if unknown:
+            raise ValueError(f"unknown options {sorted(unknown)}; known are {sorted(cls.__dataclass_fields__)}")
+        for option in ("ramp", "trump"):
+            if isinstance(options.get(option), list):
+                options[option] = tuple(options[option])
+        if isinstance(options.get("scoring"), dict):
+            options["scoring"] = TabulatedScoring.from_json(options["scoring"])
+        deck = options.get("deck", "standard")
+        if isinstance(deck, dict) and {"name", "cards"} <= set(deck) <= {"name", "cards", "pack"}:
+            pack = deck.get("pack", "standard")
+            options["deck"] = Deck(deck["name"], tuple(deck["cards"]), pack)
+        elif isinstance(deck, str) and deck in DECKS:
+            options["deck"] = DECKS[deck]
+        else:
+            raise ValueError(
+                f"deck={deck!r} is not allowed; use one of {', '.join(map(repr, DECKS))} "
+                "or an object with name and cards"
+            )
+        return cls(**options)

@@ -1,0 +1,364 @@
+"""Speeds beside each other in one run: ``ohhell speed``. Absolute figures depend on the machine.
+
+Each figure is the best of several repeats, since a shared machine only ever makes things slower; ratios are of figures
+measured in the same run. One core, four players, uniformly random legal play.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
+from rich.console import Console
+from rich.table import Table
+
+from ohhell_env import ohhell_v0
+from ohhell_env.kernel.jit import jit, next_state
+from ohhell_env.kernel.rulebook import NUM_ACTIONS, random_action
+from ohhell_env.observation.standard import OBSERVATION_SIZE
+from ohhell_env.simulator import Simulator
+
+GAMES = 1024
+MEMORY_GAMES = 100_000
+
+
+@jit
+def pick_random(games: Any, streams: Any, actions: Any) -> None:
+    """A random legal action for every game."""
+    for i in range(games.shape[0]):
+        streams[i] = next_state(streams[i])
+        actions[i] = random_action(games[i], streams[i])
+
+
+def best_rate(run: Callable[[], float], repeats: int, amount: int) -> float:
+    """Amount per second of the fastest of several runs; ``run`` returns the seconds that it took."""
+    return amount / min(run() for _ in range(repeats))
+
+
+def kernel_rate(repeats: int, decisions: int = 4000) -> float:
+    """Random decisions a second inside the kernel."""
+    simulator = Simulator(num_games=GAMES, seed=1, observe=False)
+    simulator.play_random(1)
+
+    def run() -> float:
+        start = time.perf_counter()
+        simulator.play_random(decisions)
+        return time.perf_counter() - start
+
+    return best_rate(run, repeats, GAMES * decisions)
+
+
+def step_rate(repeats: int, observe: bool, steps: int = 1000) -> float:
+    """Steps a second of `Simulator.step`, into reused arrays; picking the actions is not counted."""
+    simulator = Simulator(num_games=GAMES, seed=1, observe=observe)
+    batch = simulator.reset()
+    actions = np.empty(GAMES, dtype=np.int64)
+    streams = np.arange(GAMES, dtype=np.uint64)
+    simulator.play_random(300)  # games at all stages of a match
+
+    def run() -> float:
+        seconds = 0.0
+        for _ in range(steps):
+            pick_random(simulator.games, streams, actions)
+            start = time.perf_counter()
+            simulator.step(actions, out=batch)
+            seconds += time.perf_counter() - start
+        return seconds
+
+    run()
+    return best_rate(run, repeats, GAMES * steps)
+
+
+class DoNothing(AECEnv[str, Any, Any]):
+    """An AEC environment of the same spaces that only passes the turn: what PettingZoo's interface itself costs."""
+
+    metadata = {"name": "do_nothing_v0", "render_modes": [], "is_parallelizable": False}
+    render_mode = None
+
+    def __init__(self, length: int = 800) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.possible_agents = [f"player_{seat}" for seat in range(4)]
+        self._spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in self.possible_agents}
+        self._views = {
+            agent: spaces.Dict(
+                observation=spaces.Box(0, 1, (OBSERVATION_SIZE,), np.int8),
+                action_mask=spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+            )
+            for agent in self.possible_agents
+        }
+        mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
+        mask[:5] = 1
+        self._seen = {"observation": np.zeros(OBSERVATION_SIZE, dtype=np.int8), "action_mask": mask}
+        self._length = length
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self._views[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return self._spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self._turn = 0
+        self.agent_selection = self.agents[0]
+
+    def observe(self, agent: str) -> Any:
+        return self._seen
+
+    def step(self, action: Any) -> None:
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        self._cumulative_rewards[agent] = 0.0
+        self._clear_rewards()
+        self._turn += 1
+        if self._turn == self._length:
+            self.terminations = dict.fromkeys(self.agents, True)
+        self.agent_selection = self.possible_agents[self._turn % 4]
+        self._accumulate_rewards()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def loop_rate(env: Any, sample: bool, repeats: int, steps: int = 10_000) -> float:
+    """Steps a second of the AEC loop: last(), pick from the mask, step().
+
+    Picked as PettingZoo's pages do it, by ``action_space(agent).sample(mask)``, or in the quickest way.
+    """
+    rng = np.random.default_rng(0)
+
+    def run() -> float:
+        draws = rng.random(steps).tolist()
+        env.reset(seed=1)
+        start = time.perf_counter()
+        for draw in draws:
+            observation, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.reset()
+            elif sample:
+                env.step(env.action_space(env.agent_selection).sample(observation["action_mask"]))
+            else:
+                legal = observation["action_mask"].nonzero()[0]
+                env.step(legal[int(draw * len(legal))])
+        return time.perf_counter() - start
+
+    return best_rate(run, repeats, steps)
+
+
+def aec_rates(repeats: int) -> dict[str, float]:
+    """The AEC loop of ours, of a do-nothing environment, and of that behind PettingZoo's three usual wrappers."""
+    wrapped = OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(DoNothing(), illegal_reward=-1)))
+    environments = {"aec": ohhell_v0.env(), "do_nothing": DoNothing(), "do_nothing_wrapped": wrapped}
+    return {
+        f"{name}_{'sample' if sample else 'pick'}": loop_rate(env, sample, repeats)
+        for sample in (True, False)
+        for name, env in environments.items()
+    }
+
+
+def openspiel_rates(repeats: int) -> dict[str, float]:
+    """OpenSpiel's oh_hell, one deal of 12 tricks for 4 players: C++ play-outs, and a learner's path from Python.
+
+    Play-outs with dealing, as ours are, are games of its random bots; those without are its tree search's at one node.
+    The learner's path fills its information state tensor (4,644 floats) through the observer, asks for the mask, and
+    takes a random legal action.
+    """
+    import pyspiel
+    from open_spiel.python.observation import make_observation
+
+    game = pyspiel.load_game("oh_hell(players=4,num_tricks_fixed=12)")
+    decisions, rollouts = 4 + 4 * 12, 1000
+    rng = np.random.default_rng(0)
+
+    def dealt() -> Any:
+        state = game.new_initial_state()
+        while state.is_chance_node():
+            outcomes = [outcome for outcome, _ in state.chance_outcomes()]
+            state.apply_action(outcomes[int(rng.random() * len(outcomes))])
+        return state
+
+    bots = [pyspiel.make_uniform_random_bot(seat, seat) for seat in range(4)]
+
+    def whole() -> float:
+        start = time.perf_counter()
+        for seed in range(rollouts):
+            pyspiel.evaluate_bots(game.new_initial_state(), bots, seed)
+        return time.perf_counter() - start
+
+    def playouts() -> float:
+        evaluator = pyspiel.RandomRolloutEvaluator(rollouts, 1)
+        bot = pyspiel.MCTSBot(game, evaluator, 1.0, 1, 100, False, 1, False)
+        state = dealt()
+        start = time.perf_counter()
+        bot.step(state)
+        return time.perf_counter() - start
+
+    observation = make_observation(game, pyspiel.IIGObservationType(perfect_recall=True))
+
+    def observed() -> float:
+        states = [dealt() for _ in range(10)]
+        start = time.perf_counter()
+        for state in states:
+            while not state.is_terminal():
+                observation.set_from(state, state.current_player())
+                state.legal_actions_mask()
+                legal = state.legal_actions()
+                state.apply_action(legal[int(rng.random() * len(legal))])
+        return time.perf_counter() - start
+
+    return {
+        "openspiel_playouts": best_rate(whole, repeats, rollouts * decisions),
+        "openspiel_playouts_without_dealing": best_rate(playouts, repeats, rollouts * decisions),
+        "openspiel_observed": best_rate(observed, repeats, 10 * decisions),
+    }
+
+
+def fresh_seconds(code: str, cache: str | None = None) -> float:
+    """Seconds that a piece of code reports when run in a fresh process."""
+    environment = dict(os.environ)
+    if cache is not None:
+        environment["NUMBA_CACHE_DIR"] = cache
+    program = f"import time; start = time.perf_counter(); {code}; print(time.perf_counter() - start)"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def start_seconds(repeats: int) -> dict[str, float]:
+    """Import, and import to first step in a fresh process with a warm and with an empty compile cache."""
+    first = (
+        "from ohhell_env import ohhell_v0; env = ohhell_v0.env(); env.reset(seed=1); "
+        "env.step(env.last()[0]['action_mask'].argmax())"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        cold = fresh_seconds(first, cache)
+        warm = min(fresh_seconds(first, cache) for _ in range(repeats))
+    return {
+        "import_seconds": min(fresh_seconds("from ohhell_env import ohhell_v0") for _ in range(repeats)),
+        "first_step_warm_seconds": warm,
+        "first_step_cold_seconds": cold,
+    }
+
+
+def memory() -> dict[str, float]:
+    """Megabytes (10**6 bytes) of the arrays of 100,000 games: states alone, and what each step's batch adds."""
+    simulator = Simulator(num_games=MEMORY_GAMES, seed=1, observe=False)
+    masks = simulator.current()
+    states = simulator.games.nbytes + simulator.tables.nbytes
+    return {
+        "megabytes_states": states / 1e6,
+        "megabytes_states_and_masks": (states + sum(part.nbytes for part in masks)) / 1e6,
+        "megabytes_observations": MEMORY_GAMES * OBSERVATION_SIZE / 1e6,
+    }
+
+
+def measure(repeats: int = 5) -> dict[str, Any]:
+    """All figures: rates in decisions a second, seconds, megabytes."""
+    figures: dict[str, Any] = {
+        "machine": {"processor": _processor(), "python": platform.python_version(), "numpy": np.__version__},
+        "kernel": kernel_rate(repeats),
+        "step_mask": step_rate(repeats, observe=False),
+        "step_observation": step_rate(repeats, observe=True),
+        **aec_rates(repeats),
+        **memory(),
+        **start_seconds(min(repeats, 3)),
+    }
+    if importlib.util.find_spec("pyspiel") is not None:
+        figures |= openspiel_rates(repeats)
+    return figures
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":")[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def table_of(figures: dict[str, Any]) -> Table:
+    """The figures as a table, with their ratios."""
+    table = Table(title="Oh Hell!, four players, one core, random legal play")
+    table.add_column("what")
+    table.add_column("rate", justify="right")
+    table.add_column("beside", justify="right")
+
+    def rate(key: str) -> str:
+        value = figures[key]
+        return f"{value / 1e6:.1f} M/s" if value >= 1e6 else f"{value / 1e3:.0f} k/s"
+
+    def ratio(key: str, to: str, what: str) -> str:
+        return f"{figures[key] / figures[to]:.3g} x {what}" if to in figures else ""
+
+    table.add_row("random decisions inside the kernel", rate("kernel"), ratio("kernel", "openspiel_playouts", "(a)"))
+    table.add_row("Simulator.step, mask", rate("step_mask"), ratio("step_mask", "openspiel_playouts", "(a)"))
+    table.add_row(
+        "Simulator.step, observation and mask",
+        rate("step_observation"),
+        ratio("step_observation", "openspiel_observed", "(b)"),
+    )
+    if "openspiel_playouts" in figures:
+        table.add_row("(a) OpenSpiel oh_hell, C++ play-outs, dealing included", rate("openspiel_playouts"), "")
+        table.add_row("the same without dealing", rate("openspiel_playouts_without_dealing"), "")
+        table.add_row("(b) OpenSpiel from Python, tensor and mask", rate("openspiel_observed"), "")
+    table.add_section()
+    for way, words in (("sample", "picked by action_space.sample(mask)"), ("pick", "picked in the quickest way")):
+        beside = [
+            ratio(f"aec_{way}", f"{other}_{way}", to)
+            for other, to in (("do_nothing", "(c)"), ("do_nothing_wrapped", "(d)"))
+        ]
+        table.add_row(f"AEC loop, {words}", rate(f"aec_{way}"), ", ".join(beside))
+        table.add_row("(c) do-nothing AECEnv, likewise", rate(f"do_nothing_{way}"), "")
+        table.add_row("(d) the same behind the usual wrappers", rate(f"do_nothing_wrapped_{way}"), "")
+    table.add_section()
+    table.add_row("import", f"{figures['import_seconds']:.2f} s", "")
+    table.add_row("fresh process to first step, warm cache", f"{figures['first_step_warm_seconds']:.2f} s", "")
+    table.add_row("fresh process to first step, compiling", f"{figures['first_step_cold_seconds']:.1f} s", "")
+    table.add_row(
+        "100,000 games",
+        f"{figures['megabytes_states']:.0f} MB",
+        f"with masks {figures['megabytes_states_and_masks']:.0f} MB, "
+        f"observations {figures['megabytes_observations']:.0f} MB more",
+    )
+    return table
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print a table, and JSON to a file or after the table."""
+    parser = argparse.ArgumentParser(prog="ohhell speed", description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5, help="repeats of each measurement; the best counts")
+    parser.add_argument("--json", type=Path, help="write the figures to this file instead of printing them as JSON")
+    options = parser.parse_args(arguments)
+    figures = measure(options.repeats)
+    Console(width=110).print(table_of(figures))
+    text = json.dumps(figures, indent=2)
+    if options.json is None:
+        print(text)
+    else:
+        options.json.write_text(text + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""Actions in words."""
+
+from __future__ import annotations
+
+from ohhell_env.kernel.state import WIDE_FIRST_SLOT, WIDE_FIRST_SUIT, WIDE_FORM, WIDE_PASS, Form, form_of
+from ohhell_env.rules.cards import NUM_SUITS, SUIT_NAMES
+from ohhell_env.rules.rules import Rules
+
+
+def action_text(action: int, rules: Rules | None = None, form: Form | None = None) -> str:
+    """An action in words: ``play TD``, ``bid 3``; at tables of the wide form also ``pass``, ``name hearts``, ...
+
+    Args:
+        action: any whole number.
+        rules: the table's; those of the default game without.
+        form: of the simulator, where it is not the rules' own.
+    """
+    rules = rules or Rules()
+    form = form or form_of((rules,))
+    kinds = rules.deck.kinds
+    if 0 <= action < min(form.first_bid, len(kinds)):
+        return f"play {kinds.names[action]}"
+    if form.first_bid <= action < form.first_bid + form.num_bids:
+        return f"bid {action - form.first_bid}"
+    if form is WIDE_FORM:
+        if action == WIDE_PASS:
+            return "pass"
+        if WIDE_FIRST_SUIT <= action <= WIDE_FIRST_SUIT + NUM_SUITS:
+            return f"name {(*SUIT_NAMES, 'no trump')[action - WIDE_FIRST_SUIT]}"
+        if WIDE_FIRST_SLOT <= action < form.num_actions:
+            return f"play card {action - WIDE_FIRST_SLOT + 1} of the hand"
+    return f"{action} (no action: actions are 0..{form.num_actions - 1})"
+
+
+def short_text(words: str) -> str:
+    """What of an action's words is enough: ``TD``, ``3``, ``hearts``, ``pass``; for ``play card 3 of the hand`` 3."""
+    short = words.partition(" ")[2] or words
+    return short.split()[1] if short.startswith("card ") and short.endswith("hand") else short

@@ -1,0 +1,118 @@
+"""A table as text: what a card player would write down, for one seat's eyes or for everybody's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, NAME_SUIT, NAME_TRUMP, PASS_OR_NIL, PLAY
+from ohhell_env.rules.cards import JOKERS, STANDARD, SUIT_NAMES, SUIT_SYMBOLS, Pack
+from ohhell_env.table.game import Game
+
+_SPEAKS = {
+    BLIND: "may bid blind",
+    PASS_OR_NIL: "passes or goes nil",
+    NAME_TRUMP: "names trump",
+    NAME_SUIT: "names the joker's suit",
+}
+
+
+def hand_text(cards: Iterable[int], pack: Pack = STANDARD) -> str:
+    """A hand by suits, spades first, high cards first: ``♠ A K 4  ♦ T 2``; jokers before all."""
+    by_suit: dict[int, list[int]] = {}
+    for card in sorted(cards, key=lambda one: (pack.suit(one), pack.strength(one, True)), reverse=True):
+        by_suit.setdefault(pack.suit(card), []).append(card)
+    return "  ".join(
+        " ".join(pack.symbol(card) for card in held)
+        if suit == JOKERS
+        else f"{SUIT_SYMBOLS[suit]} {' '.join(pack.rank_name(card) for card in held)}"
+        for suit, held in by_suit.items()
+    )
+
+
+def table_text(game: Game, viewer: int | None = None) -> str:
+    """The table as a card player would write it down; with a viewer, only what that seat sees.
+
+    Hidden hands show as a count, and sealed bids as ``?``.
+
+    Raises:
+        ValueError: if ``viewer`` is not a seat.
+    """
+    game.check_viewer(viewer)
+    bids, firsts = game.visible_bids(viewer), game.visible_first_bids(viewer)
+    pack = game.rules.deck.kinds
+    lines = [_headline(game), ""]
+    shown = [_shown(game, viewer, seat, pack) for seat in range(game.players)]
+    for seat in range(game.players):
+        marks = ("D" if seat == game.dealer else " ") + (">" if seat == game.player else " ")
+        contract = _contract(bids[seat], game.taken[seat], game.pledges[seat], firsts[seat])
+        lines.append(f"{marks} player_{seat}  {game.scores[seat]:6g}  {contract:22}  {shown[seat]}".rstrip())
+    tricks = game.tricks
+    if tricks:
+        winner = "nobody" if tricks[-1].winner is None else f"player_{tricks[-1].winner}"
+        lines += ["", f"last trick  {_plays_text(tricks[-1].plays, pack)}  taken by {winner}"]
+    if game.phase in (PLAY, NAME_SUIT):
+        named = "" if game.named_suit is None else f"  ({SUIT_NAMES[game.named_suit]} named)"
+        worth = f"  (counts for {game.worth})" if game.worth > 1 else ""
+        trick = _plays_text(game.trick, pack) or f"player_{game.player} leads"
+        lines += ["", f"trick {len(tricks) + 1:<5} {trick}{named}{worth}"]
+    elif game.phase in (HAND_OVER, MATCH_OVER):
+        lines += ["", "points      " + "  ".join(f"{seat}:{points:+g}" for seat, points in enumerate(game.points))]
+    return "\n".join(lines)
+
+
+def _shown(game: Game, viewer: int | None, seat: int, pack: Pack) -> str:
+    """A seat's hand as the viewer sees it; hidden cards as a count."""
+    hand = game.hands[seat]
+    if game.sees_cards(viewer, seat):
+        if game.rules.own_cards == "hidden" and hand:
+            return "  ".join(f"{slot + 1}:{pack.symbol(card)}" for slot, card in game.slots(seat))
+        return hand_text(hand, pack)
+    return f"{len(hand)} card{'s' * (len(hand) != 1)}"
+
+
+def _plays_text(plays: Iterable[tuple[int, int]], pack: Pack) -> str:
+    return "  ".join(f"{seat}:{pack.symbol(card)}" for seat, card in plays)
+
+
+def _contract(bid: int | str | None, taken: int, pledge: str | None, first: int | str | None) -> str:
+    said = "" if pledge in (None, "pass") else f", {pledge}"
+    if bid is None:
+        if pledge == "blind":
+            return f"blind {'?' if first == 'hidden' else first}, to bid"
+        return "passed, to bid" if pledge == "pass" else "to bid" if first is None else f"to bid, not {first} again"
+    if bid == "hidden":
+        return "bid ?" + said
+    return f"bid {bid:>2}  taken {taken:>2}{said}"
+
+
+def _headline(game: Game) -> str:
+    pack = game.rules.deck.kinds
+    if not game.trump_known:
+        trump = "trump not yet known"
+    elif game.trump is None:
+        trump = "no trump"
+    else:
+        trump = f"trump {SUIT_NAMES[game.trump]}"
+    if game.turned is not None:
+        trump += f" ({pack.symbol(game.turned)} turned)"
+    elif game.shown is not None:
+        trump += f" ({pack.symbol(game.shown)} shown)"
+    if game.phase == BID:
+        state = f"player_{game.player} bids"
+    elif game.phase == PLAY:
+        bids = sum(bid for bid in game.bids if bid is not None)
+        state = f"player_{game.player} plays; {bids} bid for {game.hand_size} tricks"
+    elif game.phase in _SPEAKS:
+        state = f"player_{game.player} {_SPEAKS[game.phase]}"
+    else:
+        state = "hand over" if game.phase == HAND_OVER else _result_text(game)
+    size = f"{game.hand_size} card{'s' * (game.hand_size != 1)}" + (f" {game.special}" if game.special else "")
+    again = f" dealt {game.deals} times" if game.deals > 1 else ""
+    return f"hand {game.hand_number} of {game.num_hands}{again}, {size}, {trump}: {state}"
+
+
+def _result_text(game: Game) -> str:
+    winners = [f"player_{seat}" for seat, share in enumerate(game.win_shares) if share]
+    if not winners:
+        return "match over, lost by all"
+    return f"match over, {' and '.join(winners)} {'wins' if len(winners) == 1 else 'share the win'}"

@@ -1,0 +1,233 @@
+"""Writing what a run leaves behind: its state, to go on from, and checkpoints, to play with. No pickle anywhere."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as tensor_bytes
+
+from ohhell_env.bots.policy.bot import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS
+from ohhell_env.bots.policy.features import INPUT_HASH
+from ohhell_env.bots.policy.network import LOGIT_SCALE, PolicyNetwork
+from ohhell_env.observation.standard import LAYOUT_HASH
+from training.learning.config import Config
+from training.learning.network import ActorCritic
+
+STATE = "latest.safetensors"
+_MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+
+
+@dataclass
+class Counters:
+    """How far a run is.
+
+    Attributes:
+        iteration: iterations done.
+        steps: gradient steps done.
+        decisions: decisions trained on.
+        hands: hands played.
+        cpu_seconds: processor time used.
+        precision: arithmetic of the network, chosen at the start: "fp32" or "bf16".
+        past: iterations after which a past policy was kept.
+        lineage: the runs that its first weights came from, oldest first, each as `stage_of` tells it.
+    """
+
+    iteration: int = 0
+    steps: int = 0
+    decisions: int = 0
+    hands: int = 0
+    cpu_seconds: float = 0.0
+    precision: str = "fp32"
+    past: list[int] = field(default_factory=list)
+    lineage: list[dict[str, Any]] = field(default_factory=list)
+
+
+def stage_of(meta: dict[str, Any]) -> dict[str, Any]:
+    """What a later run's checkpoint tells of the run behind a meta.json."""
+    return {name: meta[name] for name in ("decisions", "hands", "cpu_hours", "seed", "commit", "config")}
+
+
+def stages(meta: dict[str, Any]) -> list[dict[str, Any]]:
+    """All runs that made a checkpoint, the last one its own."""
+    return [*meta.get("lineage", []), stage_of(meta)]
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace a file so that a reader, or a run killed meanwhile, finds the old one or the new one."""
+    temporary = path.with_name(path.name + ".partial")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def save_state(
+    folder: Path,
+    network: PolicyNetwork,
+    average: PolicyNetwork,
+    optimiser: torch.optim.Optimizer,
+    counters: Counters,
+) -> None:
+    """Write everything that the next iteration depends on, in one file; the counters are its metadata."""
+    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
+    tensors |= {f"average.{name}": tensor for name, tensor in average.state_dict().items()}
+    for name, parameter in network.named_parameters():
+        for moment in _MOMENTS:
+            if parameter in optimiser.state:
+                tensors[f"{moment}.{name}"] = optimiser.state[parameter][moment]
+    write_atomically(folder / STATE, tensor_bytes(tensors, metadata={"counters": json.dumps(vars(counters))}))
+
+
+def load_state(
+    folder: Path, network: PolicyNetwork, average: PolicyNetwork, optimiser: torch.optim.Optimizer
+) -> Counters:
+    """The inverse of `save_state`.
+
+    Raises:
+        ValueError: if the file is damaged or is no state of such a run.
+    """
+    path = folder / STATE
+    try:
+        with safe_open(path, framework="pt") as file:
+            counters = Counters(**json.loads((file.metadata() or {})["counters"]))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        for part, module in (("network.", network), ("average.", average)):
+            module.load_state_dict({k.removeprefix(part): v for k, v in tensors.items() if k.startswith(part)})
+        for name, parameter in network.named_parameters():
+            if f"step.{name}" in tensors:
+                optimiser.state[parameter] = {moment: tensors[f"{moment}.{name}"] for moment in _MOMENTS}
+    except (SafetensorError, KeyError, TypeError, RuntimeError) as error:
+        raise ValueError(f"{path} is not the state of this run, or is damaged: {error}") from None
+    return counters
+
+
+@functools.cache
+def commit() -> str:
+    """The checkout's commit, with a + where files differ from it; "unknown" outside a checkout."""
+    git = ("git", "-C", str(Path(__file__).parent))
+    try:
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+        changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head + ("+" if changed.stdout.strip() else "")
+
+
+@torch.no_grad()
+def scale_outputs(network: PolicyNetwork, scale: float) -> None:
+    """Multiply a network's outputs; not a critic's."""
+    for parameter in network.head.parameters():
+        parameter.mul_(scale)
+
+
+def take_weights(network: PolicyNetwork, given: PolicyNetwork) -> None:
+    """Let training start from a checkpoint's network of the same shape; its outputs give ppo its first logits."""
+    network.load_state_dict(given.state_dict(), strict=False)  # a critic is no part of a checkpoint
+    if isinstance(network, ActorCritic):
+        scale_outputs(network, LOGIT_SCALE)
+
+
+def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counters: Counters) -> None:
+    """Write a checkpoint folder that `load_policy` reads: weights, meta.json, model card.
+
+    The logits of ppo are divided by LOGIT_SCALE, so that they are to be used like the values of dmc.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if config.learner == "ppo":
+        network = copy.deepcopy(network)
+        scale_outputs(network, 1 / LOGIT_SCALE)
+    tensors = network.state_dict().items()
+    weights = tensor_bytes({name: tensor.contiguous() for name, tensor in tensors if not name.startswith("critic.")})
+    meta = {
+        "format": FORMAT,
+        "environment": ENVIRONMENT,
+        "observation_layout": LAYOUT_HASH,
+        "input_layout": INPUT_HASH,
+        "network": network.describe(),
+        "weights_sha256": hashlib.sha256(weights).hexdigest(),
+        "decisions": counters.decisions,
+        "hands": counters.hands,
+        "cpu_hours": round(counters.cpu_seconds / 3600, 3),
+        "precision": counters.precision,
+        "seed": config.seed,
+        "commit": commit(),
+        "config": config.to_json(),
+        "lineage": counters.lineage,
+    }
+    write_atomically(folder / WEIGHTS, weights)
+    write_atomically(folder / META, (json.dumps(meta, indent=2) + "\n").encode())
+    write_atomically(folder / CARD, model_card(folder.name, meta).encode())
+
+
+def under_name(meta: dict[str, Any], name: str) -> dict[str, Any]:
+    """A checkpoint's meta.json with its runs in folders called after a name, wherever they were when it was trained."""
+    runs, before = [], ""
+    for number, run in enumerate(stages(meta), 1):
+        folder = f"runs/{name}-{number}" if number <= len(meta.get("lineage", [])) else f"runs/{name}"
+        start = {"init_from": f"{before}/checkpoint"} if before else {}
+        runs.append({**run, "config": {**run["config"], "folder": folder, **start}})
+        before = folder
+    return {**meta, "config": runs[-1]["config"], "lineage": runs[:-1]}
+
+
+def train_command(config: dict[str, Any]) -> str:
+    """The command of a run with these options, as `Config.to_json` tells them."""
+    defaults = Config(learner=config["learner"]).to_json() | {"learner": Config().learner}
+    words = [
+        f"--{option.replace('_', '-')} {' '.join(map(str, value)) if isinstance(value, list) else value}"
+        for option, value in config.items()
+        if option == "folder" or value != defaults[option]
+    ]
+    return " ".join(["ohhell train", *words])
+
+
+def model_card(name: str, meta: dict[str, Any]) -> str:
+    """The checkpoint's README.md."""
+    config = Config.from_json(meta["config"])
+    players = sorted(set(config.players))
+    largest = f"up to {config.max_hand_size} cards" if config.max_hand_size else "of every size"
+    runs = stages(under_name(meta, name))
+    against = ""
+    if config.opponents:
+        against = f", {' and '.join(config.opponents)} in some seats of {config.opponents_share:.0%} of the hands"
+
+    def parts(of: str, form: str) -> str:
+        return f" ({' and '.join(format(run[of], form) for run in runs)}, one run after the other)" if runs[1:] else ""
+
+    return "\n".join(
+        [
+            f"# {name}",
+            "",
+            f"A perceptron of {meta['network']['depth']} layers of {meta['network']['width']} units, trained by "
+            f"self-play ({config.learner}) on single hands for their points{against}.",
+            "",
+            "| | |",
+            "| --- | --- |",
+            f"| environment | {meta['environment']}, observation layout `{meta['observation_layout']}` |",
+            f"| tables | {players[0]} to {players[-1]} players, hands {largest}, bids sealed at {config.sealed:.0%} "
+            f"of the tables and open at the others, hook on at {config.hook:.0%} |",
+            f"| trained on | {sum(run['decisions'] for run in runs):,} decisions{parts('decisions', ',')} "
+            f"of {sum(run['hands'] for run in runs):,} hands |",
+            f"| processor time | {sum(run['cpu_hours'] for run in runs):.2f} hours{parts('cpu_hours', '.2f')} |",
+            f"| seed | {meta['seed']} |",
+            f"| commit | `{meta['commit']}` |",
+            "",
+            "Trained by:",
+            "",
+            *(f"    {train_command(run['config'])}" for run in runs),
+            "",
+            "It plays for the points of the hand; the score of the match is not among its inputs.",
+            "",
+        ]
+    )

@@ -1,0 +1,359 @@
+"""Collection: many hands at once, every seat played by the network, every real decision kept with what it brought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from ohhell_env.bots.base import Bot
+from ohhell_env.bots.policy.features import (
+    LABELS,
+    NUM_DERIVED,
+    best_action,
+    canonical_relabelling,
+    input_sources,
+    random_relabelling,
+    sampled_action,
+    uniform,
+    write_input,
+)
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.jit import Int, jit, lowest, next_state, stream_of
+from ohhell_env.kernel.rulebook import NUM_ACTIONS
+from ohhell_env.kernel.state import HAND_OVER
+from ohhell_env.observation.standard import OBSERVATION_SIZE
+from ohhell_env.rules.limits import MAX_PLAYERS
+from ohhell_env.rules.rules import Rules
+from ohhell_env.simulator import Simulator
+from training.learning.config import Config
+
+RETURN_SCALE = 10.0  # points in a unit of return
+# Numbers of an iteration's random streams that draw the seats of others; training.learning.past has 2.
+_PAST_SEATS, _BOT_SEATS = 1, 3
+LEARNER, PAST, BOTS = 0, 1, 2  # who plays a seat; bot k is BOTS + k
+_NEVER = -1e9  # value of what a bot does not do
+_EXPLORATION = 2  # number of a match's random stream that decides explorations and relabellings
+
+
+class Experience(NamedTuple):
+    """The decisions of some finished hands, in the order taken; those with a single legal action are not among them.
+
+    Attributes:
+        inputs: (N, D) int8, what the network saw.
+        actions: (N,) int64, the action taken, under the relabelled suits.
+        returns: (N,) float32, the seat's points for the hand less the mean of the others', in tens.
+        hand: (N,) int64, which hand of the iteration.
+        seat: (N,) int64, the seat that decided.
+        points: mean points a seat and hand.
+        bids_made: share of bids made exactly.
+        decisions: all decisions, forced ones too.
+        values: (N,) float32, the critic's value of each position. This and what follows only where there is a critic.
+        mask: (N, NUM_ACTIONS) bool, legal actions, relabelled.
+        log_probs: (N,) float32, log probability with which the action was drawn.
+        entropy: mean entropy of the policy, nats.
+    """
+
+    inputs: NDArray[np.int8]
+    actions: NDArray[np.int64]
+    returns: NDArray[np.float32]
+    hand: NDArray[np.int64]
+    seat: NDArray[np.int64]
+    points: float
+    bids_made: float
+    decisions: int
+    values: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+    mask: NDArray[np.bool_] = np.empty((0, NUM_ACTIONS), dtype=np.bool_)
+    log_probs: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+    entropy: float = 0.0
+
+    def only(self, rows: NDArray[np.bool_]) -> Experience:
+        """Some of the decisions: copies of those rows of all arrays, (N,) bool."""
+        arrays: dict[str, Any] = {
+            name: value[rows] for name, value in self._asdict().items() if isinstance(value, np.ndarray) and len(value)
+        }
+        return self._replace(**arrays)
+
+
+@jit
+def play_on(game: Any, table: Any) -> Int:
+    """Take the forced actions, up to the next real decision or the hand's end; how many they were."""
+    forced = 0
+    while game["phase"] != HAND_OVER and game["legal"] & (game["legal"] - 1) == 0:
+        rulebook.apply(game, table, rulebook.action_of(game, lowest(game["legal"])))
+        forced += 1
+    return forced
+
+
+@jit
+def start_hands(games: Any, streams: Any, number: Int) -> None:
+    """The random stream of each hand's explorations, from its match's seed."""
+    for i in range(games.shape[0]):
+        streams[i] = stream_of(games[i]["seed"], number)
+
+
+@jit
+def show_decisions(
+    games: Any,
+    tables: Any,
+    active: Any,
+    streams: Any,
+    canonical: bool,
+    sources: Any,
+    observation: Any,
+    inputs: Any,
+    hand: Any,
+    seat: Any,
+    relabellings: Any,
+    start: Int,
+) -> Int:
+    """Write the next decision of each active hand from row ``start`` on; finished hands leave ``active``.
+
+    Returns:
+        How many decisions there are; ``active[:that]`` are their hands.
+    """
+    row = np.int64(start)
+    for k in range(active.shape[0]):
+        i = active[k]
+        game = games[i]
+        table = tables[game["table"]]
+        play_on(game, table)
+        if game["phase"] != HAND_OVER:
+            if canonical:
+                relabellings[row] = canonical_relabelling(game, table, game["player"])
+            else:
+                streams[i] = next_state(streams[i])
+                relabellings[row] = random_relabelling(game["trump"], streams[i])
+            write_input(game, table, game["player"], relabellings[row], sources, observation, inputs, row)
+            hand[row] = i
+            seat[row] = game["player"]
+            active[row - start] = i
+            row += 1
+    return row - start
+
+
+@jit
+def take_decisions(
+    games: Any,
+    tables: Any,
+    values: Any,
+    streams: Any,
+    epsilon: float,
+    temperature: float,
+    hand: Any,
+    who: Any,
+    relabellings: Any,
+    actions: Any,
+    start: Int,
+) -> None:
+    """Choose by the values of each decision from row ``start`` on, explore where the LEARNER decides, and act."""
+    for j in range(values.shape[0]):
+        row = start + j
+        i = hand[row]
+        game = games[i]
+        stream = next_state(streams[i])
+        explore = who[row] == LEARNER and uniform(stream) < epsilon
+        stream = next_state(stream)
+        if explore:
+            action = rulebook.random_action(game, stream)
+        elif temperature > 0:
+            action = sampled_action(game, values, j, relabellings[row], temperature, stream)
+        else:
+            action = best_action(game, values, j, relabellings[row])
+        streams[i] = stream
+        actions[row] = LABELS[relabellings[row], action]
+        rulebook.apply(game, tables[game["table"]], action)
+
+
+@jit
+def score_hands(games: Any, tables: Any, points: Any) -> Int:
+    """Each seat's points for its finished hand: (H, MAX_PLAYERS); how many bids were made."""
+    made = 0
+    for i in range(games.shape[0]):
+        game = games[i]
+        table = tables[game["table"]]
+        for seat in range(table["players"]):
+            points[i, seat] = rulebook.hand_points(game, table, seat)
+            made += game["bids"][seat] == game["taken"][seat]
+    return made
+
+
+class Collector:
+    """Plays iterations of hands on the run's mixture of tables.
+
+    An iteration depends on the run's seed, its number and the networks alone: nothing of it need be saved.
+
+    Args:
+        config: the run's options.
+        rank: number of this process; it plays every ``processes``-th hand.
+        processes: how many there are.
+        tables: other tables than the run's, and how often each is drawn.
+        bots: the players of ``config.opponents``.
+    """
+
+    _columns = NUM_ACTIONS  # of the network's output
+
+    def __init__(
+        self,
+        config: Config,
+        rank: int = 0,
+        processes: int = 1,
+        tables: tuple[list[Rules], list[float]] | None = None,
+        bots: Sequence[Bot] = (),
+    ) -> None:
+        self.config = config
+        self._bots = bots
+        self._share = slice(rank, None, processes)
+        hands = config.hands // processes
+        rules, self.shares = tables or config.tables()
+        self._simulator = Simulator(rules, hands, seed=0, observe=False)
+        self._sources = input_sources(config.sections)
+        longest = max(one.players * (one.hand_sizes[0] + 1) for one in rules)
+        self._scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
+        self._allocate(hands * longest)
+
+    @property
+    def _temperature(self) -> float:
+        """At which actions are drawn; 0 for the best ones."""
+        return self.config.temperature
+
+    def _allocate(self, capacity: int) -> None:
+        """Room for what is kept of so many decisions."""
+        self._inputs = np.empty((capacity, self._sources.shape[1] + NUM_DERIVED), dtype=np.int8)
+        self._hand, self._seat, self._relabellings, self._actions = np.empty((4, capacity), dtype=np.int64)
+        self._who = np.empty(capacity, dtype=np.int8)  # who decides, as in `_seats`
+
+    def start(self, iteration: int) -> Simulator:
+        """The iteration's hands as they are dealt."""
+        random = np.random.default_rng((self.config.seed, iteration))
+        tables = random.choice(len(self.shares), self.config.hands, p=self.shares)
+        seeds = random.integers(2**63, size=self.config.hands)
+        self._simulator.games["table"] = tables[self._share]
+        self._simulator.reset(seeds[self._share])
+        return self._simulator
+
+    @torch.no_grad()
+    def collect(
+        self, network: nn.Module, iteration: int, epsilon: float, frozen: nn.Module | None = None
+    ) -> Experience:
+        """Play the iteration's hands to their ends. The arrays returned are valid until the next call.
+
+        Args:
+            network: plays, and its decisions are those returned.
+            iteration: its number.
+            epsilon: share of these decisions that are random.
+            frozen: plays some seats, and does not explore.
+        """
+        simulator = self.start(iteration)
+        self._frozen = frozen
+        whose = self._seats(iteration)  # (H, MAX_PLAYERS)
+        games, tables = simulator.games, simulator.tables
+        streams = np.empty(len(games), dtype=np.uint64)
+        start_hands(games, streams, _EXPLORATION)
+        active = np.arange(len(games))
+        start = 0
+        while True:
+            count = show_decisions(
+                games, tables, active, streams, self.config.relabel == "canonical", self._sources, self._scratch,
+                self._inputs, self._hand, self._seat, self._relabellings, start,
+            )  # fmt: skip
+            if count == 0:
+                break
+            active = active[:count]
+            rows = slice(start, start + count)
+            self._who[rows] = whose[self._hand[rows], self._seat[rows]]
+            values = self._evaluate(network, start, start + count)  # (count, A)
+            take_decisions(
+                games, tables, values, streams, epsilon, self._temperature,
+                self._hand, self._who, self._relabellings, self._actions, start,
+            )  # fmt: skip
+            start += count
+        experience = self._experience(start)
+        return experience.only(self._who[:start] == LEARNER) if whose.any() else experience
+
+    def _seats(self, iteration: int) -> NDArray[np.int8]:
+        """Who plays each seat: (H, MAX_PLAYERS) of LEARNER, PAST, BOTS + k."""
+        whose = np.full((len(self._simulator), MAX_PLAYERS), LEARNER, dtype=np.int8)
+        if self._bots:
+            random = self._stream(iteration, _BOT_SEATS)
+            chosen = random.random(self.config.hands) < self.config.opponents_share  # (H,)
+            share = random.random(self.config.hands)[self._share]
+            bots = random.integers(len(self._bots), size=self.config.hands)[self._share]
+            number = 1 + np.floor(share * (self._players() - 1))  # one to all but one
+            taken = self._places(random) < np.where(chosen[self._share], number, 0)[:, None]
+            whose = np.where(taken, BOTS + bots[:, None], whose).astype(np.int8)
+        if self._frozen is not None:
+            random = self._stream(iteration, _PAST_SEATS)
+            hands = self.config.hands
+            number = random.integers(1, 3, hands) * (random.random(hands) < self.config.past)  # (H,)
+            whose[self._places(random) < number[self._share, None]] = PAST
+        return whose
+
+    def _stream(self, iteration: int, number: int) -> np.random.Generator:
+        return np.random.default_rng((self.config.seed, iteration, 0, number))
+
+    def _players(self) -> NDArray[np.int64]:
+        players: NDArray[np.int64] = self._simulator.tables["players"][self._simulator.games["table"]]
+        return players
+
+    def _places(self, random: np.random.Generator) -> NDArray[np.int64]:
+        """Each hand's seats in random order, absent ones last: (H, MAX_PLAYERS)."""
+        keys = random.random((self.config.hands, MAX_PLAYERS))[self._share]
+        keys[np.arange(MAX_PLAYERS) >= self._players()[:, None]] = np.inf
+        places: NDArray[np.int64] = keys.argsort(axis=1).argsort(axis=1)
+        return places
+
+    def _evaluate(self, network: nn.Module, start: int, stop: int) -> NDArray[np.float32]:
+        """The values by which decisions start..stop-1 are about to be taken: (stop - start, A)."""
+        rows = slice(start, stop)
+        inputs, hand = torch.from_numpy(self._inputs[rows]), self._hand[rows]
+        who = self._who[rows]  # (N,)
+        outputs: NDArray[np.float32]
+        if not who.any():
+            outputs = network(inputs).numpy()
+            return outputs
+        outputs = np.zeros((len(hand), self._columns), dtype=np.float32)
+        for player in np.unique(who).tolist():
+            chosen = np.flatnonzero(who == player)
+            if player >= BOTS:
+                actions = self._bots[player - BOTS].act(self._simulator, hand[chosen])
+                outputs[chosen, :NUM_ACTIONS] = _NEVER
+                outputs[chosen, LABELS[self._relabellings[rows][chosen], actions]] = 0.0
+            elif player == PAST and self._frozen is not None:
+                outputs[chosen] = self._frozen(inputs[chosen]).numpy()
+            else:
+                outputs[chosen] = network(inputs[chosen]).numpy()
+        return outputs
+
+    def _experience(self, count: int) -> Experience:
+        games, tables = self._simulator.games, self._simulator.tables
+        points = np.zeros((len(games), MAX_PLAYERS))
+        made = score_hands(games, tables, points)
+        players = self._players()
+        returns = relative_points(points, players)
+        hand, seat = self._hand[:count], self._seat[:count]
+        return Experience(
+            self._inputs[:count],
+            self._actions[:count],
+            (returns[hand, seat] / RETURN_SCALE).astype(np.float32),
+            hand,
+            seat,
+            float(points.sum() / players.sum()),
+            float(made / players.sum()),
+            int((players * (1 + games["hand_size"])).sum()),
+        )
+
+
+def relative_points(points: NDArray[np.float64], players: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Each seat's points less the mean of the others' at its table; nonsense for absent seats.
+
+    Args:
+        points: (H, MAX_PLAYERS), 0 for absent seats.
+        players: (H,) at each table.
+    """
+    others = points.sum(axis=1, keepdims=True) - points  # (H, S)
+    return points - others / (players[:, None] - 1)

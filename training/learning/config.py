@@ -1,0 +1,253 @@
+"""A training run's options: every default sensible, every value checked before anything starts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from ohhell_env.bots.policy.features import HAND_SECTIONS, input_sources
+from ohhell_env.bots.policy.sparse import BLOCK
+from ohhell_env.rules.cards import STANDARD_DECK, Deck
+from ohhell_env.rules.limits import MAX_PLAYERS, MIN_PLAYERS
+from ohhell_env.rules.rules import Rules
+
+# Options that a resumed run may change: how long, how fast, how often it is looked at.
+RESUMABLE = frozenset(
+    {
+        "folder", "decisions", "cpu_minutes", "threads", "save_minutes", "eval_minutes", "eval_deals", "eval_opponent",
+    }
+)  # fmt: skip
+# What a learner does best with by itself, and the options that only the other one has.
+OWN_DEFAULTS = {"ppo": {"lr": 3e-3, "passes": 2}, "dmc": {"lr": 1e-3, "passes": 1}}
+WITHOUT = {
+    "dmc": {"entropy", "final_entropy", "magnet", "gae_lambda", "clip", "value_weight"},
+    "ppo": {"epsilon", "final_epsilon", "temperature"},
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """A training run.
+
+    Attributes:
+        folder: the run's folder; if it holds a run, that run goes on.
+        decisions: decisions with a choice to train on, all seats together; the run's length.
+        cpu_minutes: processor time, of all processes together, at which the run ends if that comes before its
+            decisions; 0 for no such limit. Learning rate and exploration then follow the processor's clock, too, so
+            that such a run is not repeated bit for bit.
+        seed: everything random in the run follows from it.
+        threads: of the processor, for the network.
+        precision: arithmetic of the network behind its first layer: "fp32", "bf16", or "auto", the one that a timing
+            at the start of the run finds faster.
+        learner: "ppo", proximal policy optimisation: logits and a critic; or "dmc", Deep Monte Carlo: each action's
+            value is regressed to the hand's return.
+        width: units of a hidden layer, a multiple of 64.
+        depth: hidden layers.
+        sections: sections of the observation that the network is fed.
+        init_from: checkpoint (name or folder) whose weights the run starts from.
+        players: player counts at the tables, each as often as it stands here.
+        max_hand_size: largest hand in cards, where the deck allows it; 0 for no limit.
+        large_hands: how much more often the largest hand is dealt than a hand of no cards would be: 0 for all alike.
+        sealed: share of the tables where bids are sealed; they are open at the others.
+        hook: share of the tables where the dealer may not make the bids fit.
+        deck: cards of the pack, as "AC KC ..."; all 52 when empty.
+        past: share of the hands in which a past policy of this run has one or two seats; its decisions are not learned
+            from. One is kept at every twentieth of the run, in the folder `past`, and one drawn for each iteration.
+        past_from: share of the run done before past policies play.
+        opponents: bots, as spec strings, that have some seats, one or more but not all, in some of the hands; their
+            decisions are not learned from.
+        opponents_share: share of the hands in which one of them plays.
+        hands: hands played in an iteration, all at once, before the network learns from them.
+        epsilon: share of decisions that are random, at the start; dmc only, as are the next two: ppo draws actions by
+            the probabilities that it learns.
+        final_epsilon: the same at the end; in between it falls in proportion to the share of the run done.
+        temperature: above 0, actions are drawn with probability proportional to exp(value / temperature).
+        entropy: ppo: weight of the policy's entropy, in tens of points a nat, at the start.
+        final_entropy: the same at the end; in between it falls in proportion to the share of the run done.
+        magnet: ppo: weight of the policy's divergence from the magnet, the average of the weights as the iteration
+            began: KL(policy, magnet) in nats; 0 for none.
+        gae_lambda: ppo: how far advantages look past the seat's next decision, 0 (not at all) to 1 (to the hand's end).
+        clip: ppo: how far an action's probability may move, as a share of itself, before it is no more learned from.
+        value_weight: ppo: weight of the critic's squared error.
+        relabel: suits are renamed in the order of play, or at random, before the network sees them.
+        batch: decisions in a gradient step, in all processes together.
+        passes: how often each decision is learned from; 0 for the learner's own number, ppo 2 and dmc 1.
+        lr: Adam's learning rate at the start; 0 for the learner's own, ppo 3e-3 and dmc 1e-3.
+        final_lr: the same at the end; in between it falls along a half cosine.
+        warmup: gradient steps over which the learning rate rises from 0.
+        max_gradient: gradients of a greater norm are scaled down to it.
+        ema: decay, a gradient step, of the average of the weights that evaluation and checkpoints use.
+        save_minutes: time between writes of the run's state.
+        eval_minutes: time between evaluations on fixed deals; 0 for none.
+        eval_deals: deals for each table of an evaluation.
+        eval_opponent: the player at all other seats, as a spec string.
+
+    Raises:
+        ValueError: naming the option, its value and what is allowed.
+    """
+
+    folder: Path = Path("runs/policy")
+    decisions: int = 300_000_000
+    cpu_minutes: float = 0.0
+    seed: int = 1
+    threads: int = 1
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    learner: Literal["ppo", "dmc"] = "ppo"
+    width: int = 512
+    depth: int = 3
+    sections: tuple[str, ...] = HAND_SECTIONS
+    init_from: str = ""
+    players: tuple[int, ...] = (3, 4, 4, 5, 5, 6, 6, 7, 7)
+    max_hand_size: int = 0
+    large_hands: float = 1.0
+    sealed: float = 0.5
+    hook: float = 0.75
+    deck: str = ""
+    past: float = 0.0
+    past_from: float = 0.5
+    opponents: tuple[str, ...] = ()
+    opponents_share: float = 0.25
+    hands: int = 4096
+    epsilon: float = 0.05
+    final_epsilon: float = 0.01
+    temperature: float = 0.0
+    entropy: float = 0.05
+    final_entropy: float = 0.002
+    magnet: float = 0.0
+    gae_lambda: float = 0.9
+    clip: float = 0.2
+    value_weight: float = 0.5
+    relabel: Literal["canonical", "random"] = "canonical"
+    batch: int = 4096
+    passes: int = 0
+    lr: float = 0.0
+    final_lr: float = 5e-5
+    warmup: int = 100
+    max_gradient: float = 1.0
+    ema: float = 0.999
+    save_minutes: float = 5.0
+    eval_minutes: float = 10.0
+    eval_deals: int = 100
+    eval_opponent: str = "heuristic"
+
+    def __post_init__(self) -> None:
+        if self.learner not in OWN_DEFAULTS:
+            raise ValueError(f"learner={self.learner!r} is not known; use 'ppo' or 'dmc'")
+        for option, default in OWN_DEFAULTS[self.learner].items():
+            object.__setattr__(self, option, getattr(self, option) or default)
+        for option, low, high in (
+            ("decisions", 1, 10**13),
+            ("cpu_minutes", 0, 10**9),
+            ("seed", 0, 2**63 - 1),
+            ("threads", 1, 1024),
+            ("width", 1, 65536),
+            ("depth", 1, 64),
+            ("max_hand_size", 0, 52),
+            ("large_hands", 0, 100),
+            ("sealed", 0, 1),
+            ("hook", 0, 1),
+            ("past", 0, 1),
+            ("past_from", 0, 1),
+            ("opponents_share", 0, 1),
+            ("hands", 1, 10**6),
+            ("epsilon", 0, 1),
+            ("final_epsilon", 0, self.epsilon),
+            ("temperature", 0, 1000),
+            ("entropy", 0, 100),
+            ("final_entropy", 0, self.entropy),
+            ("magnet", 0, 100),
+            ("gae_lambda", 0, 1),
+            ("clip", 1e-6, 1),
+            ("value_weight", 0, 1000),
+            ("batch", 1, 10**6),
+            ("passes", 1, 100),
+            ("lr", 1e-9, 1),
+            ("final_lr", 0, self.lr),
+            ("warmup", 0, 10**9),
+            ("max_gradient", 1e-9, 1e9),
+            ("ema", 0, 0.999999),
+            ("save_minutes", 0, 10**6),
+            ("eval_minutes", 0, 10**6),
+            ("eval_deals", 1, 10**6),
+        ):
+            value = getattr(self, option)
+            if not low <= value <= high:
+                raise ValueError(f"{option}={value!r} is not allowed; use {low} to {high}")
+        if self.width % BLOCK:
+            raise ValueError(f"width={self.width!r} is not allowed; use a multiple of {BLOCK}")
+        if not self.players or any(not MIN_PLAYERS <= p <= MAX_PLAYERS for p in self.players):
+            raise ValueError(
+                f"players={self.players!r} is not allowed; use numbers from {MIN_PLAYERS} to {MAX_PLAYERS}"
+            )
+        if self.precision not in ("auto", "fp32", "bf16"):
+            raise ValueError(f"precision={self.precision!r} is not known; use 'auto', 'fp32' or 'bf16'")
+        if self.learner == "dmc" and self.magnet:
+            raise ValueError(f"magnet={self.magnet!r} is for learner='ppo'; dmc learns values, not probabilities")
+        if self.learner == "dmc" and self.epsilon == 0 and self.temperature == 0:
+            raise ValueError("epsilon=0 and temperature=0: nothing would ever be tried; set one of them above 0")
+        input_sources(self.sections)
+        self.tables()
+
+    @property
+    def pack(self) -> Deck:
+        """The cards in play."""
+        return Deck.of(self.deck) if self.deck else STANDARD_DECK
+
+    def tables(self) -> tuple[list[Rules], list[float]]:
+        """The tables of the run, each a match of one hand, and how often each is drawn; the shares add up to 1."""
+        rules, shares = [], []
+        for players in sorted(set(self.players)):
+            peak = Rules(players=players, deck=self.pack).peak
+            largest = min(peak, self.max_hand_size or peak)
+            sizes = [1 + self.large_hands * size / largest for size in range(1, largest + 1)]
+            for size, weight in enumerate(sizes, 1):
+                for bids, bids_share in (("sealed", self.sealed), ("open", 1 - self.sealed)):
+                    for hook, hook_share in ((True, self.hook), (False, 1 - self.hook)):
+                        share = self.players.count(players) / len(self.players) * weight / sum(sizes)
+                        if bids_share * hook_share > 0:
+                            rules.append(Rules(players, (size,), hook=hook, bids=bids, deck=self.pack))
+                            shares.append(share * bids_share * hook_share)
+        return rules, shares
+
+    def to_json(self) -> dict[str, Any]:
+        """The options as plain data."""
+        options = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        return {**options, "folder": str(self.folder)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Config:
+        """The inverse of `to_json`.
+
+        Raises:
+            ValueError: for an option that is unknown or whose value is not allowed.
+        """
+        known = {field.name for field in dataclasses.fields(cls)}
+        if unknown := sorted(set(data) - known):
+            raise ValueError(f"unknown options {', '.join(unknown)}; a run has {', '.join(sorted(known))}")
+        options: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
+        }
+        options["folder"] = Path(options.get("folder", cls.folder))
+        return cls(**options)
+
+
+def check_resumable(config: Config, folder: Path) -> None:
+    """Refuse to go on with a run under options that would make it another run.
+
+    Raises:
+        ValueError: naming each option that differs, with both values.
+    """
+    before = Config.from_json(json.loads((folder / "config.json").read_text()))
+    names = (field.name for field in dataclasses.fields(Config))
+    changed = [
+        f"{name} {getattr(before, name)!r} -> {getattr(config, name)!r}"
+        for name in names
+        if name not in RESUMABLE | WITHOUT[config.learner] and getattr(before, name) != getattr(config, name)
+    ]
+    if changed:
+        raise ValueError(
+            f"{folder} holds a run with other options: {'; '.join(changed)}. Use those, or another --folder"
+        )

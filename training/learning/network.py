@@ -1,0 +1,97 @@
+"""The policy network as training runs it: the same weights, with a first layer that skips the zeros of its input.
+
+About 76 of the 967 inputs are ones, and the first layer is half of the network. Adding up the weights of the ones,
+instead of multiplying by zeros, takes 512x3 from 12,300 to 19,000 decisions/s forward and backward and 256x3 from
+35,000 to 52,000 (one core of an AMD EPYC, batches of 4096).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ohhell_env.bots.policy.features import HAND_SECTIONS
+from ohhell_env.bots.policy.network import PolicyNetwork
+from ohhell_env.bots.policy.sparse import BLOCK, add_rows, in_blocks, ones_of
+from ohhell_env.kernel.jit import jit
+
+
+@jit
+def add_to_rows(index: Any, count: Any, gradient: Any, out: Any) -> None:
+    """``out[.., j, ..] += gradient[b]`` for the ones j of each row b; gradient (B, W), out (W / 64, D, 64)."""
+    row = np.empty(BLOCK, dtype=np.float32)
+    for block in range(out.shape[0]):
+        for b in range(count.shape[0]):
+            for c in range(BLOCK):
+                row[c] = gradient[b, block * BLOCK + c]
+            for k in range(count[b]):
+                j = np.uint64(index[b, k])
+                for c in range(BLOCK):
+                    out[block, j, c] += row[c]
+
+
+class SparseLinear(torch.autograd.Function):
+    """``nn.Linear`` for inputs of zeros and ones, int8; they get no gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        """Inputs (B, D) int8, weight (W, D), bias (W,) -> (B, W) float32."""
+        rows = inputs.numpy()
+        index, count = ones_of(rows)
+        out = torch.empty(len(rows), len(weight))  # (B, W)
+        add_rows(index, count, in_blocks(weight), bias.detach().numpy(), out.numpy())
+        ctx.ones = index, count
+        ctx.num_inputs = rows.shape[1]
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor]:
+        """Gradient (B, W) of the output -> those of weight and bias."""
+        gradient = gradients[0].contiguous()
+        blocks = torch.zeros(gradient.shape[1] // BLOCK, ctx.num_inputs, BLOCK)
+        index, count = ctx.ones
+        add_to_rows(index, count, gradient.numpy(), blocks.numpy())
+        return None, blocks.transpose(1, 2).reshape(-1, ctx.num_inputs), gradient.sum(0)
+
+
+class ActorCritic(PolicyNetwork):
+    """A `PolicyNetwork` whose values are logits, and a critic on its trunk that only training uses.
+
+    Args:
+        width, depth, sections: as `PolicyNetwork`.
+    """
+
+    def __init__(self, width: int = 512, depth: int = 3, sections: Sequence[str] = HAND_SECTIONS) -> None:
+        super().__init__(width, depth, sections)
+        self.critic = nn.Linear(width, 1)
+
+
+class TrainingNetwork(nn.Module):
+    """A `PolicyNetwork` for the processor: the same function of int8 inputs, and the same parameters.
+
+    That of an `ActorCritic` has the critic's value in one column more.
+
+    Args:
+        policy: the network whose parameters it uses and trains.
+        bf16: multiply matrices in bfloat16, behind the first layer; weights, sums and outputs stay float32.
+    """
+
+    def __init__(self, policy: PolicyNetwork, bf16: bool = False) -> None:
+        super().__init__()
+        self.policy = policy
+        self.bf16 = bf16
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Values of all actions, and the critic's if there is one: (B, D) int8 -> (B, NUM_ACTIONS [+ 1]) float32."""
+        first = self.policy.trunk[0]
+        hidden: Tensor = SparseLinear.apply(inputs, first.weight, first.bias)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
+            hidden = self.policy.trunk[1:](hidden)  # (B, width)
+            values: Tensor = self.policy.head(hidden)  # (B, A)
+            if isinstance(self.policy, ActorCritic):
+                values = torch.cat([values, self.policy.critic(hidden)], dim=1)  # (B, A + 1)
+        return values.float()
