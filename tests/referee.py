@@ -1,8 +1,8 @@
 """The slow referee: Oh Hell! written down from the texts in plain Python, to check the fast engine move by move.
 
 It knows nothing of the package it checks: cards are names ('2C', 'TD', 'AS'), hands are sets, tricks are lists, and it
-never shuffles. A comment "000:" restates a sentence of seeds/000 (Oh Hell! The rules), "rules.md:" one of the page that
-settles what the seeds leave open. The sections below follow the headings of seeds/000; each method answers one
+never shuffles. A comment "base:" restates a sentence of the base rules (docs/sources.md), "rules.md:" one of the page
+that settles what they leave open. The sections below follow the headings of the base rules; each method answers one
 question about the game, so that a variant can later give another answer to that question only.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 SUITS = "CDHS"
-RANKS = "23456789TJQKA"  # 000: aces are high
-FULL_DECK = [rank + suit for suit in SUITS for rank in RANKS]  # 000: one standard pack of 52
+RANKS = "23456789TJQKA"  # base: aces are high
+FULL_DECK = [rank + suit for suit in SUITS for rank in RANKS]  # base: one standard pack of 52
 
 Score = Callable[[int, int, int], float]  # (bid, taken, hand size) -> points
 
@@ -32,7 +32,7 @@ def rank_of(card: str) -> int:
 
 
 def default_ramp(players: int, deck_size: int = len(FULL_DECK)) -> list[int]:
-    """000: the longest hand is floor(52 / players); shrink by one to a single card, then grow back to the full hand."""
+    """base: the longest hand is floor(52 / players); shrink by one to a single card, then grow back to it."""
     longest = deck_size // players
     down = list(range(longest, 0, -1))
     up = list(range(2, longest + 1))  # rules.md: the single card hand comes once
@@ -40,12 +40,12 @@ def default_ramp(players: int, deck_size: int = len(FULL_DECK)) -> list[int]:
 
 
 def exact_score(bid: int, taken: int, hand_size: int) -> int:
-    """000: make it exactly, 10 points plus 1 for each trick bid; miss it, over or under, 0."""
+    """base: make it exactly, 10 points plus 1 for each trick bid; miss it, over or under, 0."""
     return 10 + bid if taken == bid else 0
 
 
 def trick_winner(trick: Sequence[tuple[int, str]], trump_suit: str | None) -> int:
-    """000: the highest trump in it wins; if it contains no trump, the highest card of the led suit."""
+    """base: the highest trump in it wins; if it contains no trump, the highest card of the led suit."""
     led = suit_of(trick[0][1])
     trumps = [(rank_of(card), seat) for seat, card in trick if suit_of(card) == trump_suit]
     followers = [(rank_of(card), seat) for seat, card in trick if suit_of(card) == led]
@@ -78,7 +78,7 @@ class Referee:
 
         self.phase = "deal"  # 'deal' (waiting for the cards) | 'bid' | 'play' | 'over'
         self.turn: int | None = None  # the seat to act; nobody between hands
-        self.dealer = first_dealer  # 000: seat 1 deals the first hand (rules.md: that is player_0)
+        self.dealer = first_dealer  # base: seat 1 deals the first hand (rules.md: that is player_0)
         self.hands_dealt = 0
         self.scores: list[float] = [0] * players
         self._clear_table()
@@ -142,22 +142,22 @@ class Referee:
         if self.phase != "deal" or size is None:
             raise IllegalMove(f"no deal now: the phase is {self.phase!r}")
         dealt = size * self.players
-        # 000: when any card remains after the deal, the top card of the stock is turned face up
+        # base: when any card remains after the deal, the top card of the stock is turned face up
         turn_up = self.trump == "turned" and len(self.deck) > dealt
         self._check_order(order, dealt + turn_up)
 
         self._clear_table()
         self.hands_dealt += 1
-        # 000: one card at a time until every seat has that hand's count (rules.md: left of the dealer first)
+        # base: one card at a time until every seat has that hand's count (rules.md: left of the dealer first)
         seat = self.left_of(self.dealer)
         for card in order[:dealt]:
             self.hands[seat].add(card)
             seat = self.left_of(seat)
-        # 000: the turned card's suit is trump and it stays out of play; with nothing turned there is no trump
+        # base: the turned card's suit is trump and it stays out of play; with nothing turned there is no trump
         if turn_up:
             self.turned = order[dealt]
             self.trump_suit = suit_of(self.turned)
-        # 000: the player to the dealer's left bids first
+        # base: the player to the dealer's left bids first
         self.phase = "bid"
         self.turn = self.left_of(self.dealer)
 
@@ -193,16 +193,16 @@ class Referee:
 
     def forbidden_bid(self) -> int | None:
         """The number the hook takes from the seat now bidding, None when every number is open to it."""
-        # 000: only the dealer is hooked, and bids last, so the other bids are all there
+        # base: only the dealer is hooked, and bids last, so the other bids are all there
         if not self.hook or self.phase != "bid" or self.turn != self.dealer:
             return None
-        # 000: not the one number that makes the bids add up to the number of tricks in the hand
+        # base: not the one number that makes the bids add up to the number of tricks in the hand
         hooked = self.hand_size - sum(bid for bid in self.bids if bid is not None)
-        # 000: when the other bids already sum to more than the hand, every number is open
+        # base: when the other bids already sum to more than the hand, every number is open
         return hooked if 0 <= hooked <= self.hand_size else None
 
     def _legal_bids(self) -> set[int]:
-        # 000: each bid is a whole number from 0 through the number of cards in the hand
+        # base: each bid is a whole number from 0 through the number of cards in the hand
         hooked = self.forbidden_bid()
         return {bid for bid in range(self.hand_size + 1) if bid != hooked}
 
@@ -219,10 +219,10 @@ class Referee:
             raise IllegalMove(f"seat {seat} may not bid {bid}: {why}")
         self.bids[seat] = bid
         if seat != self.dealer:
-            self.turn = self.left_of(seat)  # 000: bidding continues clockwise, and the dealer bids last
+            self.turn = self.left_of(seat)  # base: bidding continues clockwise, and the dealer bids last
         else:
             self.phase = "play"
-            self.leader = self.turn = self.left_of(self.dealer)  # 000: the dealer's left leads the first trick
+            self.leader = self.turn = self.left_of(self.dealer)  # base: the dealer's left leads the first trick
 
     # --- Play ----------------------------------------------------------------------------------------------------
 
@@ -238,7 +238,7 @@ class Referee:
         assert self.turn is not None
         hand = self.hands[self.turn]
         led = self.led_suit()
-        # 000: any card may lead; the others follow suit if they can; with none of the led suit anything may be played
+        # base: any card may lead; the others follow suit if they can; with none of the led suit anything may be played
         followers = {card for card in hand if suit_of(card) == led}
         return followers or set(hand)
 
@@ -267,28 +267,28 @@ class Referee:
         self.trick_winners.append(winner)
         self.trick = []
         if len(self.tricks) < self.hand_size:
-            self.leader = self.turn = winner  # 000: the winner of a trick leads the next one
+            self.leader = self.turn = winner  # base: the winner of a trick leads the next one
         else:
             self._finish_hand()
 
     # --- Scoring -------------------------------------------------------------------------------------------------
 
     def _finish_hand(self) -> None:
-        # 000: when the hand's last trick is taken, each player is scored on their bid
+        # base: when the hand's last trick is taken, each player is scored on their bid
         self.last_points = []
         for seat, bid in enumerate(self.bids):
             assert bid is not None
             points = self.score(bid, self.taken[seat], self.hand_size)
             self.last_points.append(points)
             self.scores[seat] += points
-        self.dealer = self.left_of(self.dealer)  # 000: the deal passes to the left at the start of every later hand
+        self.dealer = self.left_of(self.dealer)  # base: the deal passes to the left at the start of every later hand
         self.turn = self.leader = None
         self.phase = "deal" if self.hands_dealt < len(self.ramp) else "over"
 
     # --- End -----------------------------------------------------------------------------------------------------
 
     def win_shares(self) -> list[float]:
-        """000: the highest total wins, and a tie on it is shared (rules.md: 1/k of the win for each of k seats)."""
+        """base: the highest total wins, and a tie on it is shared (rules.md: 1/k of the win for each of k seats)."""
         if self.phase != "over":
             raise IllegalMove("nobody has won: the match is not over")
         best = max(self.scores)
@@ -299,7 +299,7 @@ class Referee:
 
     def bids_shown(self) -> bool:
         """Whether a bid is known to everybody as soon as it is made, or all are by now."""
-        # 000: until everyone has bid each player sees only their own number; then the bids stay face up for the hand
+        # base: until everyone has bid each player sees only their own number; then the bids stay face up for the hand
         return not self.sealed or None not in self.bids
 
     def bid_seen_by(self, viewer: int, seat: int) -> int | str | None:

@@ -1,8 +1,8 @@
-"""What a table's options mean before a card is dealt: packs, ramps and scorings, written down from the seed texts.
+"""What a table's options mean before a card is dealt: packs, ramps and scorings, written down from the source texts.
 
 For the slow referee of every table (`referee_variants`); like it, this knows nothing of the package it checks. A
-comment "001:" restates a sentence of seeds/001, and so on; "Rules:" one of the docstring that settles what they leave
-open.
+comment "encyclopedia:" restates a sentence of that source (docs/sources.md), and so on; "Rules:" one of the docstring
+that settles what they leave open.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ LONGEST_HAND = 26  # two players, one pack
 ACES_HIGH = "2 3 4 5 6 7 8 9 T J Q K A"
 SPANISH = "2 4 5 6 7 8 9 T J Q K 3 A"  # Spain's trick games rank the three next to the ace
 SIX_HANDED_500 = "2 3 4 5 6 7 8 9 T 11 12 13 J Q K A *"  # Rules: the joker is the highest trump
-# 001, 64 cards: Super 2 - 2 - Super Joker - Hi 1 Joker - Hi 2 Joker - Low Joker - Ace - King - .. - 3
+# encyclopedia, 64 cards: Super 2 - 2 - Super Joker - Hi 1 Joker - Hi 2 Joker - Low Joker - Ace - King - .. - 3
 OH_SH_TRUMP = "3 4 5 6 7 8 9 T J Q K A *L *2 *1 *S 2 S"
-# 001: no trump rounds, Ace - King - .. - 3 - 2 - Joker; the Super 2 is not higher than the 2: the first played is
+# encyclopedia: no trump rounds, Ace - King - .. - 3 - 2 - Joker; the Super 2 is not higher than the 2, the one
+# played first is
 OH_SH_NO_TRUMP = "*S/*1/*2/*L 2/S 3 4 5 6 7 8 9 T J Q K A"
 ORDERS = {
     "standard": (ACES_HIGH, ACES_HIGH),
@@ -32,9 +33,9 @@ ORDERS = {
 }
 TWO_PACKS = FULL_DECK * 2
 SPANISH_40 = [card for card in FULL_DECK if card[0] not in "89T"]
-# 001: the 63-card pack of six-handed 500: elevens, twelves, red thirteens and a joker besides the 52
+# encyclopedia: the 63-card pack of six-handed 500: elevens, twelves, red thirteens and a joker besides the 52
 FIVE_HUNDRED_63 = FULL_DECK + [f"{rank}{suit}" for rank in (11, 12) for suit in "CDHS"] + ["13D", "13H", "*"]
-# 001: the 52 cards, four jokers, a second ace and a second two, the Super, of each suit
+# encyclopedia: the 52 cards, four jokers, a second ace and a second two, the Super, of each suit
 OH_SH_64 = FULL_DECK + ["*S", "*1", "*2", "*L"] + [f"{rank}{suit}" for rank in "AS" for suit in "CDHS"]
 
 
@@ -56,17 +57,17 @@ Hand = tuple[int, frozenset[str]]  # how many cards each seat gets, and the word
 
 def hands_of(ramp: Any, players: int, cards: int, cap: int = 0) -> list[Hand]:
     """The hands of a match in the order played; of "random" and "drawn" ones as many, of the sizes that may come."""
-    peak = min(cards // players, LONGEST_HAND, cap or LONGEST_HAND)  # 001: as many as each can receive
+    peak = min(cards // players, LONGEST_HAND, cap or LONGEST_HAND)  # encyclopedia: as many as each can receive
     if ramp == "drawn":
         peak = min(peak, 13)  # Rules: ace is one card, the king thirteen
     up, down = list(range(1, peak + 1)), list(range(peak, 0, -1))
     named = {
-        "down-up": down[:-1] + up,  # 000; 001, "inverse of the stated order"
-        "up-down": up[:-1] + down,  # 001, 1
-        "up-down, peak twice": up + down,  # 001, 2
-        "up": up,  # 001, 3
-        "down": down,  # 001, 4
-        "up twice": up + up,  # 001, 5
+        "down-up": down[:-1] + up,  # base; encyclopedia, "inverse of the stated order"
+        "up-down": up[:-1] + down,  # encyclopedia, 1
+        "up-down, peak twice": up + down,  # encyclopedia, 2
+        "up": up,  # encyclopedia, 3
+        "down": down,  # encyclopedia, 4
+        "up twice": up + up,  # encyclopedia, 5
         "random": up,  # Rules: each size once
         "drawn": up[:-1] + down,  # Rules: as many as "up-down" has
     }
@@ -78,7 +79,7 @@ def hands_of(ramp: Any, players: int, cards: int, cap: int = 0) -> list[Hand]:
 
 
 def by_corners(corners: list[int]) -> list[int]:
-    """004: start, switch and end number of cards, one card more or fewer from each hand to the next."""
+    """online: start, switch and end number of cards, one card more or fewer from each hand to the next."""
     sizes = corners[:1]
     for corner in corners[1:]:
         while sizes[-1] != corner:
@@ -87,7 +88,7 @@ def by_corners(corners: list[int]) -> list[int]:
 
 
 def special_hand(text: str) -> Hand:
-    """001, Order of Hands, 8: "8 no trump", "5 blind", "5 golden", "5 miser"."""
+    """encyclopedia, Order of Hands, 8: "8 no trump", "5 blind", "5 golden", "5 miser"."""
     size, *_ = text.split()
     return int(size), frozenset(word for word in ("no trump", "blind", "golden", "miser") if word in text)
 
@@ -103,20 +104,20 @@ def made_or(made: float, missed: float, bid: int, taken: int) -> float:
     return made if bid == taken else missed
 
 
-ONLINE_MADE = {  # 004: made bids score
+ONLINE_MADE = {  # online: made bids score
     "bid+10": lambda b: b + 10,
     "2bid+10": lambda b: 2 * b + 10,
     "3bid+10": lambda b: 3 * b + 10,
     "10bid+10": lambda b: 10 * b + 10,
     "bid^2+10": lambda b: b**2 + 10,
 }
-ONLINE_MISSED = {  # 004: failed bids score
+ONLINE_MISSED = {  # online: failed bids score
     "zero": lambda b, t: 0,
     "tricks taken": lambda b, t: t,
     "-off": lambda b, t: -off(b, t),
     "-5 off": lambda b, t: -5 * off(b, t),
 }
-# Points from (bid, taken, hand size, players, trump: a suit's letter or None), 001's in its order.
+# Points from (bid, taken, hand size, players, trump: a suit's letter or None), the encyclopedia's in its order.
 SCORES: dict[str, Any] = {
     "basic": lambda b, t, n, p, s: t + (10 if b == t else 0),
     "exact": lambda b, t, n, p, s: made_or(10 + b, 0, b, t),
@@ -133,10 +134,10 @@ SCORES: dict[str, Any] = {
     "binary": lambda b, t, n, p, s: made_or(10, 0, b, t),
     "binary_nil": lambda b, t, n, p, s: made_or(20, -10, b, t) if b == 0 and n > p else made_or(10, 0, b, t),
     "scratch": lambda b, t, n, p, s: made_or(b / 8192, -1, b, t),  # fewest scratches, then most made bids
-    # 002: zero made 5, others made 10 + bid, missed minus the difference
+    # seven-down: zero made 5, others made 10 + bid, missed minus the difference
     "seven_down": lambda b, t, n, p, s: made_or(10 + b if b else 5, -off(b, t), b, t),
-    "blob": lambda b, t, n, p, s: made_or(10 + b, -off(b, t), b, t),  # 003: miss your bid and you lose points
-    # 001, 64 cards: 10 + 3 for every trick bid; missed, minus 3 for every trick bid, a zero 5
+    "blob": lambda b, t, n, p, s: made_or(10 + b, -off(b, t), b, t),  # up-and-down: miss your bid and you lose points
+    # encyclopedia, 64 cards: 10 + 3 for every trick bid; missed, minus 3 for every trick bid, a zero 5
     "oh_sh": lambda b, t, n, p, s: made_or(10 + 3 * b, -3 * b if b else -5, b, t),
 }
 for _made, _reward in ONLINE_MADE.items():
@@ -144,4 +145,4 @@ for _made, _reward in ONLINE_MADE.items():
         SCORES[f"{_made} / {_missed}"] = lambda b, t, n, p, s, reward=_reward, cost=_cost: (
             reward(b) if b == t else cost(b, t)
         )
-LOWEST_WINS = {"negative", "simplified_negative"}  # 001: as in golf, the lowest score wins
+LOWEST_WINS = {"negative", "simplified_negative"}  # encyclopedia: as in golf, the lowest score wins

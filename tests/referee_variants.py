@@ -1,8 +1,9 @@
-"""The slow referee of every other table in the seeds: each option written down in plain Python, one section each.
+"""The slow referee of every other table in the sources: each option written down in plain Python, one section each.
 
-As `referee`, which keeps the game of seeds/000, it knows nothing of the package it checks: cards are names, options are
-plain data, and chance comes from outside (`deal`). A comment "001:" restates a sentence of seeds/001, and so on;
-"Rules:" one of the docstring that settles what the seeds leave open. What each seat knows stands in `referee_views`.
+As `referee`, which keeps the base rules, it knows nothing of the package it checks: cards are names, options are plain
+data, and chance comes from outside (`deal`). A comment "encyclopedia:" restates a sentence of that source
+(docs/sources.md), and so on; "Rules:" one of the docstring that settles what the sources leave open. What each seat
+knows stands in `referee_views`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class VariantReferee:
         self.random_sizes, self.drawn = ramp == "random", ramp == "drawn"
         self.hook, self.bid_style, self.trump, self.full_deal = hook, bids, trump, full_deal
         self.score: Callable[..., float] = SCORES[scoring] if isinstance(scoring, str) else scoring
-        # 001, scoring 9: as in golf, lowest score winning
+        # encyclopedia, scoring 9: as in golf, lowest score winning
         self.lowest = scoring in LOWEST_WINS if lowest_wins is None else lowest_wins
         self.knocking, self.cooperative, self.attempts = knocking, cooperative, attempts
         self.nil_round, self.blind_bids = nil_round, blind_bids
@@ -116,7 +117,7 @@ class VariantReferee:
         self._clear_table()
         self._choose_hand(size, drawn_trump)
         self.attempt += 1
-        # 000: one card at a time, the dealer's left first
+        # base: one card at a time, the dealer's left first
         for number, card in enumerate(order[: self.size * self.players]):
             self.cards[(self.dealer + 1 + number) % self.players].append(card)
         self.dealt = [[str(card) for card in hand] for hand in self.cards]
@@ -127,7 +128,9 @@ class VariantReferee:
     def _choose_hand(self, size: int | None, drawn_trump: str | None) -> None:
         chosen, self.special = self.ramp[self.hands_done]
         if self.random_sizes or self.drawn:
-            if self.attempt:  # 001, cooperative: the round is re-dealt (Rules: the same hand, the same trump if drawn)
+            if (
+                self.attempt
+            ):  # encyclopedia, cooperative: the round is re-dealt (Rules: the same hand, the same trump if drawn)
                 assert size in (None, self.size) and drawn_trump in (None, self.drawn_trump)
                 return
             allowed = {hand_size for hand_size, _ in self.ramp}
@@ -144,44 +147,46 @@ class VariantReferee:
         """Trump, where the table's word makes it, or the card that will make it once it is shown."""
         stock = order[self.size * self.players :]
         way = self.trump if isinstance(self.trump, str) else self.trump[self.hands_done % len(self.trump)]
-        if "no trump" in self.special:  # 001: a trumpless hand (Rules: nothing is turned)
+        if "no trump" in self.special:  # encyclopedia: a trumpless hand (Rules: nothing is turned)
             return
         if way == "turned":
-            if stock:  # 000: the next card is turned up, and is out of play
+            if stock:  # base: the next card is turned up, and is out of play
                 self.top, self.top_in_stock = stock[0], True
                 return
-            way = self.full_deal  # 001: several ways where all the cards are dealt out
-        if way == "last":  # 001: the dealer's last card is turned face up to determine trump, then enters his hand
+            way = self.full_deal  # encyclopedia: several ways where all the cards are dealt out
+        if (
+            way == "last"
+        ):  # encyclopedia: the dealer's last card is turned face up to determine trump, then enters his hand
             self.top, self.top_in_hand = self.cards[self.dealer][-1], True
-        elif way == "cut":  # 001: a card is flipped up to determine trump, then the deck is shuffled and dealt
+        elif way == "cut":  # encyclopedia: a card is flipped up to determine trump, then the deck is shuffled and dealt
             assert cut in self.deck
             self.top = cut
-        elif way == "drawn":  # 001, cooperative: the suit of the second deck's card
+        elif way == "drawn":  # encyclopedia, cooperative: the suit of the second deck's card
             self.trump_suit = SUIT_LETTERS[str(self.drawn_trump)]
-        else:  # 001: spades are always trump; or rotated each hand in a sequence; or none ('named': not yet)
+        else:  # encyclopedia: spades are always trump; or rotated each hand in a sequence; or none ('named': not yet)
             self.trump_suit = SUIT_LETTERS.get(way)
 
     # --- From one phase to the next -----------------------------------------------------------------------------------
 
     @property
     def bidless(self) -> bool:
-        """001: in a golden hand no contract is made; Rules: nor in a miser hand."""
+        """encyclopedia: in a golden hand no contract is made; Rules: nor in a miser hand."""
         return bool(self.special & {"golden", "miser"})
 
     def _begin(self, phase: str) -> None:
         """Start a phase, or whatever comes after it where this hand does not have it."""
         everybody = self.round_from(self.dealer + 1)
         if phase == "blind":
-            # 001: for any hand a player may choose to bid before the cards are dealt (a blind hand: all do so anyway)
+            # encyclopedia: for any hand a player may bid before the cards are dealt (a blind hand: all do so anyway)
             there = self.blind_bids and not self.bidless and "blind" not in self.special
             return self._ask(phase, everybody) if there else self._begin("nil")
         if phase == "nil":
-            # 001: in each round where the number of tricks exceeds the number of players, there are two rounds
+            # encyclopedia: in each round where the number of tricks exceeds the number of players, there are two rounds
             there = self.nil_round and not self.bidless and self.size > self.players
             return self._ask(phase, everybody) if there else self._show_trump()
         if phase == "bid":
             self.dealer_names = False
-            # 001: the players who passed in the first round must now bid; those who went nil have bid
+            # encyclopedia: the players who passed in the first round must now bid; those who went nil have bid
             self.bids = [None if nil != 0 else 0 for nil in self.nil]
             bidders = [seat for seat in everybody if self.bids[seat] is None]
             return self._ask(phase, bidders) if bidders and not self.bidless else self._bidding_over()
@@ -206,9 +211,9 @@ class VariantReferee:
         if self.phase == "blind":
             return {"pass", *range(self.size + 1)}
         if self.phase == "nil":
-            return {"pass", 0}  # 001: players must either pass, or go nil by bidding zero
+            return {"pass", 0}  # encyclopedia: players must either pass, or go nil by bidding zero
         if self.phase == "name trump":
-            # 001, 64 cards: the dealer gets to name trump, or can make it a no trump hand
+            # encyclopedia, 64 cards: the dealer gets to name trump, or can make it a no trump hand
             return {*SUIT_LETTERS, "none"} if self.dealer_names else set(SUIT_LETTERS)
         if self.phase == "bid":
             return self._legal_bids()
@@ -246,7 +251,9 @@ class VariantReferee:
 
     def _show_trump(self) -> None:
         """The card that makes trump is shown, if there is one."""
-        if self.top is not None and is_joker(self.top):  # 001: a joker is turned up, the dealer gets to name trump
+        if self.top is not None and is_joker(
+            self.top
+        ):  # encyclopedia: a joker is turned up, the dealer gets to name trump
             self.dealer_names = True
             return self._ask("name trump", [self.dealer])
         if self.top is not None:
@@ -257,7 +264,7 @@ class VariantReferee:
         named = self.trump == "named" and not self.bidless and "no trump" not in self.special
         if not named:
             return self._begin("play")
-        # 001: the highest bid chooses trump after everybody else has bid; of the same number, who bid first
+        # encyclopedia: the highest bid chooses trump after everybody else has bid; of the same number, who bid first
         in_order = self.round_from(self.dealer + 1)
         highest = max(bid for bid in self.bids if bid is not None)
         self._ask("name trump", [next(seat for seat in in_order if self.bids[seat] == highest)])
@@ -266,7 +273,7 @@ class VariantReferee:
 
     def forbidden_bid(self) -> int | None:
         """The number that the hook takes from the seat now bidding."""
-        if not self.hook or self.phase != "bid" or len(self.to_act) > 1:  # 001: the last bidder, dealer or not
+        if not self.hook or self.phase != "bid" or len(self.to_act) > 1:  # encyclopedia: the last bidder, dealer or not
             return None
         hooked = self.size - sum(bid for bid in self.bids if bid is not None)
         return hooked if 0 <= hooked <= self.size else None
@@ -276,19 +283,21 @@ class VariantReferee:
         bids = set(range(self.size + 1))
         blind = self.blind[self.turn]
         if self.nil[self.turn] == "pass":
-            bids -= {0}  # 001: players who passed in the first round must now bid one or more
+            bids -= {0}  # encyclopedia: players who passed in the first round must now bid one or more
         if isinstance(blind, int):
-            bids = {bid for bid in bids if abs(bid - blind) <= 2}  # 001: can adjust bid up or down by two tricks
+            bids = {
+                bid for bid in bids if abs(bid - blind) <= 2
+            }  # encyclopedia: can adjust bid up or down by two tricks
         if len(self.knocks) >= 3:
-            bids -= {self.knocks[-1][self.turn]}  # 001: after three bids, everyone has to change their bid
-        if self.cooperative:  # 001: all bids must add up exactly to the number of cards dealt
+            bids -= {self.knocks[-1][self.turn]}  # encyclopedia: after three bids, everyone has to change their bid
+        if self.cooperative:  # encyclopedia: all bids must add up exactly to the number of cards dealt
             left = self.size - sum(bid for bid in self.bids if bid is not None)
             bids = {bid for bid in bids if bid <= left and (bid == left or len(self.to_act) > 1)}
         return bids - {self.forbidden_bid()}
 
     def _all_have_bid(self) -> None:
         bids = [bid for bid in self.bids if bid is not None]
-        # 001: if the bids "work" then everyone bids again (Rules: the seventh bids stand in any case)
+        # encyclopedia: if the bids "work" then everyone bids again (Rules: the seventh bids stand in any case)
         if self.knocking and sum(bids) == self.size and len(self.knocks) < 6:
             self.knocks.append(bids)
             self._begin("bid")
@@ -302,7 +311,7 @@ class VariantReferee:
         return self.trump_suit if is_joker(card) else card[-1]
 
     def led_suit(self) -> str | None:
-        """The suit to follow. 001, 64 cards: who leads a joker in no trump must name the suit."""
+        """The suit to follow. encyclopedia, 64 cards: who leads a joker in no trump must name the suit."""
         return (self.named_suit or self.suit(self.trick[0][1])) if self.trick else None
 
     def _legal_plays(self) -> set[Any]:
@@ -316,7 +325,8 @@ class VariantReferee:
         hand = {card for card in self.cards[seat] if card is not None}
         trumps = {card for card in hand if self.trump_suit and self.suit(card) == self.trump_suit}
         if not self.trick:
-            # 004: not until trump was played on a trick, or not to the first trick; 002, 004: unless only trump is held
+            # online: not until trump was played on a trick, or not to the first trick;
+            # seven-down, online: unless only trump is held
             closed = (self.lead_trump == "broken" and not self.broken()) or (
                 self.lead_trump == "not first" and not self.tricks
             )
@@ -325,7 +335,7 @@ class VariantReferee:
         if followers:
             # Rules: without trump a joker may be played whatever is led
             return followers | {card for card in hand if self.suit(card) is None}
-        # 001, 64 cards: if you can't follow suit, you must play trump
+        # encyclopedia, 64 cards: if you can't follow suit, you must play trump
         return trumps if self.must_trump and trumps else hand
 
     def broken(self) -> bool:
@@ -369,26 +379,26 @@ class VariantReferee:
         # Rules: without trump a joker counts as a card of the suit led
         followers = [play for play in self.trick if self.suit(play[1]) in (led, None)]
 
-        def highest(plays: list[Play]) -> Play:  # 001, pinochle rule: of equals the first one has precedence
+        def highest(plays: list[Play]) -> Play:  # encyclopedia, pinochle rule: of equals the first one has precedence
             return max(plays, key=lambda play: strength(play[1], self.pack, self.trump_suit))
 
         for plays in (trumps, followers):
-            # 001, cancellation rule: if two of the same card are played on a trick, none of them can win it
+            # encyclopedia, cancellation rule: if two of the same card are played on a trick, none of them can win it
             able = [play for play in plays if self.duplicates == "first" or copies[play[1]] == 1]
             if able:
                 return highest(able)
-        # 001: all eliminated: nobody, or by the exception the first copy of the highest eligible card
+        # encyclopedia: all eliminated: nobody, or by the exception the first copy of the highest eligible card
         return highest(trumps or followers) if self.duplicates == "exception" and self.trick else None
 
     def _finish_trick(self) -> None:
         play = self.winning_play()
         winner = None if play is None else play[0]
-        if winner is None:  # 001, up the ante: the same player leads again, and this trick counts double
+        if winner is None:  # encyclopedia, up the ante: the same player leads again, and this trick counts double
             self.weight += 1
         else:
             self.taken[winner] += self.weight
             self.weight = 1
-            self.leader = winner  # 000: the winner of a trick leads the next one
+            self.leader = winner  # base: the winner of a trick leads the next one
         self.turn = self.leader
         self.tricks.append(self.trick)
         self.trick_winners.append(winner)
@@ -404,11 +414,11 @@ class VariantReferee:
         if worked:
             self.hands_done += 1
             self.attempt = 0
-        else:  # 001, cooperative: the deal moves to the left and the round is re-dealt (Rules: and nobody scores)
+        else:  # encyclopedia, cooperative: the deal moves left and the round is re-dealt (Rules: and nobody scores)
             self.last_points = [0] * self.players
             self.lost = self.attempt == self.attempts
         self.scores = [total + points for total, points in zip(self.scores, self.last_points, strict=True)]
-        self.dealer = (self.dealer + 1) % self.players  # 000: the deal passes to the left
+        self.dealer = (self.dealer + 1) % self.players  # base: the deal passes to the left
         self.turn = self.leader = None
         self.phase = "over" if self.lost or self.hands_done == len(self.ramp) else "deal"
 
@@ -420,21 +430,21 @@ class VariantReferee:
         if "golden" in self.special:
             return taken  # Rules: a point a trick
         if "miser" in self.special:
-            # 001: the player with the least tricks is considered to have fulfilled the contract (Rules: a bid of zero)
+            # encyclopedia: who takes the least tricks has fulfilled the contract (Rules: a bid of zero)
             return self._worth(0, 0 if taken == min(self.taken) else taken)
         assert bid is not None
         points = self._worth(bid, taken)
         if not isinstance(blind, int):
             return points
         if bid == blind:
-            return 2 * points  # 001: for double score and double penalties
+            return 2 * points  # encyclopedia: for double score and double penalties
         gained = points < 0 if self.lowest else points > 0
-        return points * (1.5 if gained else 3)  # 001: adjusted, for 1.5x score and 3x penalties
+        return points * (1.5 if gained else 3)  # encyclopedia: adjusted, for 1.5x score and 3x penalties
 
     # --- End ----------------------------------------------------------------------------------------------------------
 
     def win_shares(self) -> list[float]:
-        """000: the best total wins, a tie is shared. Rules: of a cooperative match that is lost, nobody."""
+        """base: the best total wins, a tie is shared. Rules: of a cooperative match that is lost, nobody."""
         if self.phase != "over":
             raise IllegalMove("nobody has won: the match is not over")
         best = min(self.scores) if self.lowest else max(self.scores)

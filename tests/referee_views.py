@@ -16,7 +16,7 @@ def asked_before_bids(game: VariantReferee) -> bool:
 
 
 def card_shown(game: VariantReferee) -> str | None:
-    """The card that makes trump, once it is shown. 001: it is left face down in the nil round."""
+    """The card that makes trump, once it is shown. encyclopedia: it is left face down in the nil round."""
     return None if game.phase in BEFORE_TRUMP and not game.tricks else game.top
 
 
@@ -34,15 +34,15 @@ def trump_known(game: VariantReferee) -> bool:
 def sees(game: VariantReferee, viewer: int, seat: int) -> bool:
     """Whether `viewer` sees the cards in the hand of `seat`."""
     if game.phase == "blind":
-        return False  # 001: before the cards are dealt
+        return False  # encyclopedia: before the cards are dealt
     if "blind" in game.special and (asked_before_bids(game) or game.phase == "bid"):
-        return False  # 001: before the player is allowed to look at the cards
+        return False  # encyclopedia: before the player is allowed to look at the cards
     if game.hands_shown:
-        return True  # 004: all players' hands face up
+        return True  # online: all players' hands face up
     if game.own_cards == "hidden":
-        return viewer != seat  # 001, Penguin Whist: the whole game in this manner
+        return viewer != seat  # encyclopedia, Penguin Whist: the whole game in this manner
     if game.own_cards == "forehead" and game.size == 1:
-        # 001, 002: the card on the forehead, which all others see; Rules: until the first is led
+        # encyclopedia, seven-down: the card on the forehead, which all others see; Rules: until the first is led
         return viewer != seat or any(game.played)
     return viewer == seat
 
@@ -69,10 +69,10 @@ def unplaced(game: VariantReferee, viewer: int) -> Counter[str]:
 def _lies_shown(game: VariantReferee, viewer: int, shown: str) -> bool:
     """Whether the card that makes trump lies where all have seen it, neither played nor in a hand that is seen."""
     if game.top_in_stock:
-        return True  # 000: it stays in the middle of the table
+        return True  # base: it stays in the middle of the table
     if not game.top_in_hand or sees(game, viewer, game.dealer):
         return False  # a card that was cut may be anywhere
-    return shown not in game.played[game.dealer]  # 001: it entered the dealer's hand
+    return shown not in game.played[game.dealer]  # encyclopedia: it entered the dealer's hand
 
 
 # --- Bids ------------------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def bids_shown(game: VariantReferee) -> bool:
 
 
 def bid_seen(game: VariantReferee, viewer: int, seat: int) -> int | str | None:
-    """The bid of `seat`: a number, 'hidden' (made, but sealed), or None. 001: a nil is said for all to hear."""
+    """The bid of `seat`: a number, 'hidden' (made, but sealed), or None. Encyclopedia: all hear a nil."""
     bid = game.bids[seat]
     return bid if bid is None or seat == viewer or game.nil[seat] == 0 or bids_shown(game) else "hidden"
 

@@ -95,7 +95,7 @@ def test_package_and_referee_score_alike(name: str) -> None:
                     assert scoring(*arguments) == SCORES[name](bid, taken, size, 4, trump)
 
 
-# --- The game of seeds/000 -------------------------------------------------------------------------------------------
+# --- The game of the base rules --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("players", [3, 4, 7])

@@ -1,4 +1,4 @@
-"""The kernel against the slow referee at every other table in the seeds, move by move."""
+"""The kernel against the slow referee at every other table in the sources, move by move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hands worked out by hand for every other table in the seeds: its hands, its bids, its trump, its tricks."""
+"""Hands worked out by hand for every other table in the sources: its hands, its bids, its trump, its tricks."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def sit_down(request: pytest.FixtureRequest) -> Any:
 @pytest.mark.parametrize(
     ("rules", "hands"),
     [
-        (Rules(ramp="up-down"), [*range(1, 14), *range(12, 0, -1)]),  # 001: 25 deals, from 1 up to 13 and back
-        (Rules(ramp="up-down", players=6), [*range(1, 9), *range(7, 0, -1)]),  # 001: six players, one deck, 8
-        (Rules(ramp="up-down", players=7, deck="two packs"), [*range(1, 15), *range(13, 0, -1)]),  # 001: 14
+        (Rules(ramp="up-down"), [*range(1, 14), *range(12, 0, -1)]),  # encyclopedia: 25 deals, from 1 up to 13 and back
+        (Rules(ramp="up-down", players=6), [*range(1, 9), *range(7, 0, -1)]),  # encyclopedia: six players, one deck, 8
+        (Rules(ramp="up-down", players=7, deck="two packs"), [*range(1, 15), *range(13, 0, -1)]),  # encyclopedia: 14
         (Rules(ramp="up-down, peak twice", players=7), [*range(1, 8), *range(7, 0, -1)]),
         (Rules(ramp="up", players=7), [1, 2, 3, 4, 5, 6, 7]),
         (Rules(ramp="down", players=7), [7, 6, 5, 4, 3, 2, 1]),
@@ -35,8 +35,11 @@ def sit_down(request: pytest.FixtureRequest) -> Any:
         (Rules(ramp="1..10..1"), [*range(1, 11), *range(9, 0, -1)]),
         (Rules(ramp="10..1"), [*range(10, 0, -1)]),
         (Rules(ramp="1..10"), [*range(1, 11)]),
-        (Rules(ramp="3..5..5"), [3, 4, 5]),  # 004: a one-way ramp, switch and end set to the same
-        (Rules(ramp="up-down", players=3, deck="two packs", cap=15), [*range(1, 16), *range(14, 0, -1)]),  # 001: 15
+        (Rules(ramp="3..5..5"), [3, 4, 5]),  # online: a one-way ramp, switch and end set to the same
+        (
+            Rules(ramp="up-down", players=3, deck="two packs", cap=15),
+            [*range(1, 16), *range(14, 0, -1)],
+        ),  # encyclopedia: 15
         (preset("seven_up_seven_down"), [7, 6, 5, 4, 3, 2, 1, 2, 3, 4, 5, 6, 7]),
         (preset("hassenpfeffer"), [7, 6, 5, 4, 3, 2, 1, 2, 3, 4, 5, 6, 7]),
         (preset("crazy_whist"), [8, 7, 6, 5, 4, 3, 2, 1] * 4),
@@ -68,11 +71,11 @@ FOUR_OF_FIVE = ["2C 3C 4C 5C 6C", "2D 3D 4D 5D 6D", "2H 3H 4H 5H 6H", "2S 3S 4S 
 @pytest.mark.parametrize(
     ("size", "bids", "open_to_the_dealer"),
     [
-        (5, [2, 0, 1], {0, 1, 3, 4, 5}),  # 001: the dealer may not bid two
-        (5, [3, 1, 2], {0, 1, 2, 3, 4, 5}),  # 001: free to make any bid
-        (10, [2, 3, 1], set(range(11)) - {4}),  # 004: prohibited from bidding 4
-        (4, [2, 0, 1], {0, 2, 3, 4}),  # 003
-        (1, [1, 0, 0], {1}),  # 002: the dealer must say 1
+        (5, [2, 0, 1], {0, 1, 3, 4, 5}),  # encyclopedia: the dealer may not bid two
+        (5, [3, 1, 2], {0, 1, 2, 3, 4, 5}),  # encyclopedia: free to make any bid
+        (10, [2, 3, 1], set(range(11)) - {4}),  # online: prohibited from bidding 4
+        (4, [2, 0, 1], {0, 2, 3, 4}),  # up-and-down
+        (1, [1, 0, 0], {1}),  # seven-down: the dealer must say 1
         (1, [0, 0, 0], {0}),
     ],
 )

@@ -1,4 +1,4 @@
-"""The scoring examples of the seeds, one by one: what the package's scorings, and the referee's, say to each."""
+"""The scoring examples of the sources, one by one: what the package's scorings, and the referee's, say to each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def points(request: pytest.FixtureRequest) -> Points:
     return by_package if request.param == "package" else by_referee
 
 
-# --- Seed 001, Scoring, in its order ---------------------------------------------------------------------------------
+# --- Encyclopedia, Scoring, in its order -----------------------------------------------------------------------------
 
 
 def test_basic_a_point_a_trick_and_ten_more_for_the_contract(points: Points) -> None:

@@ -1,4 +1,4 @@
-"""Tricks worked out by hand for every other table in the seeds: who may play what, who wins, who sees what."""
+"""Tricks worked out by hand for every other table in the sources: who may play what, who wins, who sees what."""
 
 from __future__ import annotations
 

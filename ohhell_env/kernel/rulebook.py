@@ -1,7 +1,7 @@
 """The rules in force: shuffle, deal, legal, apply, score, next hand. Each rule stands here once, compiled.
 
 Every function takes a `GAME` record and its `TABLE` record and changes the game in place. Nothing here checks its
-arguments: callers ask `is_legal` first. The rules are those of seed 000; where tables of the wide form differ,
+arguments: callers ask `is_legal` first. The rules are those of the base rules; where tables of the wide form differ,
 `by_form` puts functions of `variants` in place of those of `standard`. `Rules` says which seed an option is from.
 """
 

@@ -1,4 +1,4 @@
-"""The kernel's functions for tables of the wide form: what only the other tables of the seeds have.
+"""The kernel's functions for tables of the wide form: what only the other tables of the sources have.
 
 The kernel pairs them with the default game's by `jit.by_form`. `Rules` says which seed an option is from, and what is
 played where the seed leaves it open.

@@ -125,7 +125,7 @@ FIVE_HUNDRED = Pack(
     _FIVE_HUNDRED,
     _FIVE_HUNDRED,
 )
-# "Oh Sh--!" (seed 001): super twos S, twos, then super, hi 1, hi 2 and low joker above the ace; last without trump.
+# "Oh Sh--!" (encyclopedia): super twos S, twos, then super, hi 1, hi 2 and low joker above the ace; last without trump.
 OH_SH = Pack(
     "oh sh",
     _STANDARD_NAMES + ("*S", "*1", "*2", "*L") + _suited("S"),

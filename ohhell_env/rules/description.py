@@ -170,7 +170,7 @@ def _scoring(rules: Rules) -> str:
     function = resolve(rules.scoring)
     if isinstance(function, TabulatedScoring):
         return "by a table of points."
-    words = (function.__doc__ or "").strip().split("\n")[0].split(" (seed")[0].rstrip(".")
+    words = (function.__doc__ or "").strip().split("\n")[0].rstrip(".")
     name = getattr(function, "__name__", "<custom>")
     named = "a function of the table's own" if name.startswith("<") else name
     return f"{named}. {words}." if words else f"{named}."

@@ -15,20 +15,20 @@ _CRAZY = ("8 no trump", 7, 6, 5, 4, 3, 2, 1)
 _OH_SH = (*range(1, 11), "10 no trump", "10 no trump", *range(10, 0, -1))
 
 PRESETS: dict[str, Rules] = {
-    # seed 000
+    # base rules
     "oh_hell": Rules(),
-    # seed 003
+    # up-and-down page
     "up_and_down_the_river": Rules(ramp="up-down", bids="open"),
     "oh_pshaw": Rules(ramp="up-down", bids="open", trump="none"),
     "blob": Rules(ramp="up-down", bids="open", scoring="blob"),
     "nomination_whist": Rules(ramp="up-down", bids="open", trump="named"),
-    # seed 002: trump is not led to the first trick, one-card hands are held to the forehead
+    # seven-down rules: trump is not led to the first trick, one-card hands are held to the forehead
     "seven_down": Rules(
         ramp=_SEVEN, bids="open", scoring="seven_down", lead_trump="not first", own_cards="forehead", trump="turned"
     ),
-    # seed 004, as the table stands before anybody chooses options
+    # online table, as the table stands before anybody chooses options
     "trickster": Rules(ramp="10..1..10", bids="open", scoring="bid+10 / tricks taken"),
-    # seed 001
+    # encyclopedia
     "hassenpfeffer": Rules(ramp=_SEVEN, bids="open", hook=False, scoring="exact_with_penalty"),
     "old_heck": Rules(ramp="up-down", bids="open", scoring="exact_with_set_penalty"),
     "crazy_whist": Rules(ramp=_CRAZY * 4, bids="open", scoring="basic"),
@@ -48,15 +48,15 @@ PRESETS: dict[str, Rules] = {
 }
 
 
-# Where each is from: the seeds' numbers.
+# Where each is from: a name in docs/sources.md; the encyclopedia where none is given.
 SOURCES = {
-    "oh_hell": "000",
-    "up_and_down_the_river": "003",
-    "oh_pshaw": "003",
-    "blob": "003",
-    "nomination_whist": "003",
-    "seven_down": "002",
-    "trickster": "004",
+    "oh_hell": "base rules",
+    "up_and_down_the_river": "up-and-down page",
+    "oh_pshaw": "up-and-down page",
+    "blob": "up-and-down page",
+    "nomination_whist": "up-and-down page",
+    "seven_down": "seven-down rules",
+    "trickster": "online table",
 }
 
 
@@ -75,7 +75,7 @@ def player_counts(name: str) -> tuple[int, ...]:
 def preset_table() -> str:
     """The presets as a Markdown table, as the README shows it."""
     lines = [
-        "| preset | seed | players | form at 3 to 7 players | differs from the default game in |",
+        "| preset | source | players | form at 3 to 7 players | differs from the default game in |",
         "| --- | --- | --- | --- | --- |",
     ]
     for name, rules in PRESETS.items():
@@ -86,7 +86,7 @@ def preset_table() -> str:
             if getattr(rules, option.name) != option.default
         ]
         lines.append(
-            f"| `{name}` | {SOURCES.get(name, '001')} | {counts[0]} to {counts[-1]} | "
+            f"| `{name}` | {SOURCES.get(name, 'encyclopedia')} | {counts[0]} to {counts[-1]} | "
             f"{'standard' if rules.standard else 'wide'} | {'; '.join(options) or 'nothing'} |"
         )
     return "\n".join(lines)

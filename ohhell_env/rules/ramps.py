@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ohhell_env.rules.limits import MAX_HANDS
 
-# Rules of single hands, as bits (seed 001, "Order of Hands", 8).
+# Rules of single hands, as bits (encyclopedia, "Order of Hands", 8).
 NO_TRUMP_HAND, BLIND_HAND, GOLDEN_HAND, MISER_HAND = 1, 2, 4, 8
 SPECIALS = {"no trump": NO_TRUMP_HAND, "blind": BLIND_HAND, "golden": GOLDEN_HAND, "miser": MISER_HAND}
 RANDOM, DRAWN = "random", "drawn"
@@ -30,7 +30,7 @@ def _up(peak: int) -> tuple[int, ...]:
     return tuple(range(1, peak + 1))
 
 
-# Hand sizes from the largest hand that the table allows: "down-up" is seed 000, the others seed 001, "Order of Hands".
+# Hand sizes from the largest hand allowed ("down-up": base rules; others: encyclopedia, "Order of Hands").
 # Of "random" and "drawn" the sizes that may come: once each, in an order that a match's seed decides; and by a card of
 # a second pack for each hand, as many hands as an ordinary ramp has.
 RAMPS: dict[str, Callable[[int], tuple[int, ...]]] = {
@@ -43,7 +43,7 @@ RAMPS: dict[str, Callable[[int], tuple[int, ...]]] = {
     RANDOM: _up,
     DRAWN: lambda peak: _up(peak) + _down(peak)[1:],
 }
-_CORNERS = re.compile(r"\d+(\.\.\d+)+")  # seed 004's "10..1..10": start, switch, end
+_CORNERS = re.compile(r"\d+(\.\.\d+)+")  # the online table's "10..1..10": start, switch, end
 
 
 def corners(ramp: str) -> tuple[int, ...] | None:

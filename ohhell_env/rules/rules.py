@@ -45,9 +45,9 @@ def _late(default: Any) -> Any:
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of one table. ``Rules()`` is the game of seed 000 for four players.
+    """The rules of one table. ``Rules()`` is the base rules for four players. ``docs/sources.md`` tells the sources.
 
-    Where a seed leaves an option open, its line says what is played here.
+    Where a source leaves an option open, its line says what is played here.
 
     Attributes:
         players: seats at the table, 2..10, as far as the deck reaches.
@@ -59,10 +59,10 @@ class Rules:
             may have rules of its own: "8 no trump"; "5 blind" (everybody bids before any cards are looked at; trump
             is known); "5 golden" (no bids, a point a trick whatever the scoring); "5 miser" (no bids; whoever takes
             the fewest tricks, all of them if several, gets what a zero bid made is worth, the others what it is worth
-            missed) (seed 001, "Order of Hands").
+            missed) (encyclopedia, "Order of Hands").
         hook: whether the last to bid, the dealer, may not make the bids add up to the hand size.
         bids: "sealed" (others' bids are seen once all are in), "open" (seen as each is made), or "together" (all at
-            once, which is sealed without a last bidder: no hook) (seeds 000, 001, 004).
+            once, which is sealed without a last bidder: no hook) (base rules, encyclopedia, online table).
         trump: "turned" (the next card of the stock; see ``full_deal``), "none", a suit's name, a sequence of suits'
             names and "none" that hands take in turn, "named" (one of the four suits, by the highest bidder, the first
             of equals in the order of bidding, once all have bid; a hand without bids has no trump), "cut" (the suit
@@ -76,37 +76,39 @@ class Rules:
         first_dealer: seat that deals the first hand, or "random".
         cap: the largest hand of a pattern, where the deck allows more; 0 for none.
         knocking: all bid together; where the sum of the bids fits the hand, all bid again, and from the fourth time
-            on nobody may repeat the bid just shown (seed 001, "Making bids", 4). The seventh bids stand in any case.
+            on nobody may repeat the bid just shown (encyclopedia, "Making bids", 4). The
+            seventh bids stand in any case.
         cooperative: the bids must fit: nobody may bid more than what is left, and the last bids the rest. Unless all
             make their bids nobody scores, and the next dealer deals the same hand again (same trump too, where it was
-            drawn), up to ``attempts`` times; then the match is lost, and nobody wins (seed 001, "Cooperative
+            drawn), up to ``attempts`` times; then the match is lost, and nobody wins (encyclopedia, "Cooperative
             Version").
         attempts: deals of one hand in a cooperative match, the first included, 1..100.
         nil_round: in hands of more tricks than players, before trump is shown, each says in turn "pass" or bids zero,
-            for all to hear; those who passed then bid one or more, the last of them under the hook (seed 001, 6).
+            for all to hear; those who passed then bid one or more, the last of them under the hook (encyclopedia, 6).
         blind_bids: before the cards are dealt each may bid in turn, for twice the points. In the round of bidding
             such a seat, having seen its cards, keeps that bid, or moves it by up to two for 1.5 times what it gains
-            and three times what it loses; where the lowest total wins, points are what it loses (seed 001, 5).
+            and three times what it loses; where the lowest total wins, points are what it loses (encyclopedia, 5).
         full_deal: what makes trump where "turned" finds no card left: "none", "last" (the dealer's last card, shown
-            to all), or "cut" (seeds 000, 001).
+            to all), or "cut" (base rules, encyclopedia).
         lead_trump: when trump may be led: "any" time, once "broken" (a trump has been played), or "not first" (not to
-            a hand's first trick); a seat with only trumps may always lead them (seeds 002, 004).
-        must_trump: whether a seat that cannot follow suit must play trump if it can (seed 001, "64 Card Version").
+            a hand's first trick); a seat with only trumps may always lead them (seven-down rules, online table).
+        must_trump: whether a seat that cannot follow suit must play trump if it can (encyclopedia, "64 Card Version").
         duplicates: what holds between two copies of a card in one trick: "first" (the one played first is higher), or
             cancellation, neither can win; where nobody's card can: "ante" (nobody takes it, its leader leads again,
             and the next trick counts for it too, so three times after two such; a last trick is lost), or "exception"
-            (as "first") (seed 001, "Double deck").
+            (as "first") (encyclopedia, "Double deck").
         own_cards: "seen"; "forehead" (in one-card hands each sees all cards but their own until the first is led,
             whose player is told which it is); or "hidden" (in all hands throughout: seats play by position in the
-            order dealt, and are told which positions may be played) (seeds 001, "Penguin Whist", and 002).
-        hands_shown: whether all hands lie face up (seed 004, "Show all hands").
+            order dealt, and are told which positions may be played) (encyclopedia, "Penguin Whist"; seven-down rules).
+        hands_shown: whether all hands lie face up (online table, "Show all hands").
         lowest_wins: whether the lowest total wins; None as the scoring says.
-        deals: decks for the first hands, in the order dealt, in place of the shuffle (seed 004, "Allow deck upload").
+        deals: decks for the first hands, in the order dealt, in place of the shuffle (online table, "Allow deck
+            upload").
 
     Jokers ("five hundred", "oh sh") belong to the trump suit, as its highest cards in the first and between its twos
     and its ace in the second. Without trump a joker may be played whatever is led; led, its player names the suit to
-    follow. It is then the highest card of the suit led in the first, and beaten by any card of it in the second (seed
-    001, "64 Card Version"; 500 has no rule for this game).
+    follow. It is then the highest card of the suit led in the first, and beaten by any card of it in the second
+    (encyclopedia, "64 Card Version"; 500 has no rule for this game).
 
     Raises:
         ValueError: naming the option, its value and what is allowed.

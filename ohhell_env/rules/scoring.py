@@ -26,107 +26,161 @@ _SIGNATURE = "(bid, taken, hand_size[, players[, trump]]) -> points"
 
 
 def exact(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + bid. Missed either way: 0 (seed 000, "Scoring"; seed 001, scoring 2)."""
+    """Made exactly: 10 + bid. Missed either way: 0.
+
+    Source: base rules, "Scoring"; encyclopedia, scoring 2.
+    """
     return 10 + bid if taken == bid else 0
 
 
 def basic(bid: int, taken: int, hand_size: int) -> float:
-    """A point a trick, and 10 more when the bid is made exactly (seed 001, scoring 1)."""
+    """A point a trick, and 10 more when the bid is made exactly.
+
+    Source: encyclopedia, scoring 1.
+    """
     return taken + 10 if taken == bid else taken
 
 
 def exact_with_penalty(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + bid. Missed either way: minus the bid (seed 001, scoring 3)."""
+    """Made exactly: 10 + bid. Missed either way: minus the bid.
+
+    Source: encyclopedia, scoring 3.
+    """
     return 10 + bid if taken == bid else -bid
 
 
 def exact_with_set_penalty(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + bid. More tricks: a point a trick. Fewer: -10 (seed 001, scoring 4)."""
+    """Made exactly: 10 + bid. More tricks: a point a trick. Fewer: -10.
+
+    Source: encyclopedia, scoring 4.
+    """
     if taken == bid:
         return 10 + bid
     return taken if taken > bid else -10
 
 
 def reduced_zero(bid: int, taken: int, hand_size: int) -> float:
-    """As basic, but a zero bid made is worth 5 (seed 001, scoring 5)."""
+    """As basic, but a zero bid made is worth 5.
+
+    Source: encyclopedia, scoring 5.
+    """
     return 5 if bid == taken == 0 else basic(bid, taken, hand_size)
 
 
 def adjusted_zero(bid: int, taken: int, hand_size: int) -> float:
-    """As basic, but a zero bid made is worth 5 + hand size (seed 001, scoring 6)."""
+    """As basic, but a zero bid made is worth 5 + hand size.
+
+    Source: encyclopedia, scoring 6.
+    """
     return 5 + hand_size if bid == taken == 0 else basic(bid, taken, hand_size)
 
 
 def progressive(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + bid squared. Missed: a point a trick (seed 001, scoring 7)."""
+    """Made exactly: 10 + bid squared. Missed: a point a trick.
+
+    Source: encyclopedia, scoring 7.
+    """
     return 10 + bid * bid if taken == bid else taken
 
 
 def montreal(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + twice the tricks. Missed: 0 (seed 001, scoring 8)."""
+    """Made exactly: 10 + twice the tricks. Missed: 0.
+
+    Source: encyclopedia, scoring 8.
+    """
     return 10 + 2 * taken if taken == bid else 0
 
 
 def negative(bid: int, taken: int, hand_size: int) -> float:
-    """Off by d tricks: 1 + 2 + .. + d points; the lowest total wins (seed 001, scoring 9)."""
+    """Off by d tricks: 1 + 2 + .. + d points; the lowest total wins.
+
+    Source: encyclopedia, scoring 9.
+    """
     off = abs(bid - taken)
     return off * (off + 1) / 2
 
 
 def simplified_negative(bid: int, taken: int, hand_size: int) -> float:
-    """Off by d tricks: d squared points; the lowest total wins (seed 001, scoring 10)."""
+    """Off by d tricks: d squared points; the lowest total wins.
+
+    Source: encyclopedia, scoring 10.
+    """
     return (bid - taken) ** 2
 
 
 def spades_double(bid: int, taken: int, hand_size: int, players: int, trump: int) -> float:
-    """Made exactly: 10 + bid, twice that when spades are trump. Missed: 0 (seed 001, scoring 11, on exact scoring)."""
+    """Made exactly: 10 + bid, twice that when spades are trump. Missed: 0.
+
+    Source: encyclopedia, scoring 11, on exact scoring.
+    """
     return exact(bid, taken, hand_size) * (2 if trump == SPADES else 1)
 
 
 def trick(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: the bid, half a point for zero. Missed: minus the tricks off (seed 001, scoring 12)."""
+    """Made exactly: the bid, half a point for zero. Missed: minus the tricks off.
+
+    Source: encyclopedia, scoring 12.
+    """
     if taken == bid:
         return bid or 0.5
     return -abs(bid - taken)
 
 
 def binary(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10. Missed: 0 (seed 001, scoring 13)."""
+    """Made exactly: 10. Missed: 0.
+
+    Source: encyclopedia, scoring 13.
+    """
     return 10 if taken == bid else 0
 
 
 def binary_nil(bid: int, taken: int, hand_size: int, players: int) -> float:
-    """As binary; with more tricks than players a zero bid is worth 20 or -10 (seed 001, scoring 14)."""
+    """As binary; with more tricks than players a zero bid is worth 20 or -10.
+
+    Source: encyclopedia, scoring 14.
+    """
     if bid == 0 and hand_size > players:
         return 20 if taken == 0 else -10
     return binary(bid, taken, hand_size)
 
 
 def scratch(bid: int, taken: int, hand_size: int) -> float:
-    """Missed: a scratch, -1. Made: the bid in 8192ths, so that made bids break ties (seed 001, scoring 15)."""
+    """Missed: a scratch, -1. Made: the bid in 8192ths, so that made bids break ties.
+
+    Source: encyclopedia, scoring 15.
+    """
     return bid / 8192 if taken == bid else -1  # a power of two: sums are exact, and equal totals tie
 
 
 def seven_down(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + bid, 5 for zero. Missed: minus the tricks off (seed 002, "Scoring")."""
+    """Made exactly: 10 + bid, 5 for zero. Missed: minus the tricks off.
+
+    Source: seven-down rules, "Scoring".
+    """
     if taken == bid:
         return 10 + bid if bid else 5
     return -abs(bid - taken)
 
 
 def blob(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + bid. Missed: minus the tricks off (seed 003, "Blob", which leaves open how much is lost)."""
+    """Made exactly: 10 + bid. Missed: minus the tricks off.
+
+    Source: up-and-down page, "Blob", which leaves open how much is lost.
+    """
     return 10 + bid if taken == bid else -abs(bid - taken)
 
 
 def oh_sh(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + 3 a trick bid. Missed: minus 3 a trick bid, a zero bid -5 (seed 001, "64 Card Version")."""
+    """Made exactly: 10 + 3 a trick bid. Missed: minus 3 a trick bid, a zero bid -5.
+
+    Source: encyclopedia, "64 Card Version".
+    """
     if taken == bid:
         return 10 + 3 * bid
     return -3 * bid if bid else -5
 
 
-# Seed 004, "Scoring": what a made and what a failed bid is worth at the online table.
+# Online table, "Scoring": what a made and what a failed bid is worth at the online table.
 MADE: dict[str, Callable[[int], float]] = {
     "bid+10": lambda bid: bid + 10,
     "2bid+10": lambda bid: 2 * bid + 10,
@@ -147,7 +201,7 @@ def _online(made: str, missed: str) -> Scoring:
         return MADE[made](bid) if taken == bid else MISSED[missed](bid, taken)
 
     scoring.__name__ = f"{made} / {missed}"
-    scoring.__doc__ = f'Made exactly: {made}. Missed: {missed} (seed 004, "Scoring").'
+    scoring.__doc__ = f'Made exactly: {made}. Missed: {missed}.\n\nSource: online table, "Scoring".'
     return scoring
 
 
