@@ -338,6 +338,30 @@ def test_many_seats_at_once_play_the_same_matches(name: str) -> None:
     assert infos["final_info"]["score"][0] == info["score"] and infos["final_info"]["win_share"][0] == info["win_share"]
 
 
+LOWEST = {"3 players": Rules(players=3, ramp=(2, 1), lowest_wins=True)}
+
+
+@pytest.mark.parametrize("name", [*EVERY_TABLE, *LOWEST])
+def test_the_share_of_the_win_is_the_same_in_every_form(name: str) -> None:
+    rules, matches = (EVERY_TABLE | LOWEST)[name], 6
+    options: dict[str, Any] = {"opponents": "random", "seat": "rotate"}
+    many, one = SeatVectorEnv(matches, rules, **options), SeatEnv(rules, **options)
+    _, infos = many.reset(seed=30)
+    shares, number = np.full(matches, np.nan), 0
+    while np.isnan(shares).any():
+        _, _, over, _, infos = many.step(np.array([chosen(mask, number) for mask in infos["action_mask"]]))
+        first = over & np.isnan(shares)
+        shares[first] = infos["final_info"]["win_share"][first] if first.any() else 0
+        number += 1
+    for i, share in enumerate(shares):
+        _, info = one.reset(seed=30 + i)
+        number, over = 0, False
+        while not over:
+            _, _, over, _, info = one.step(chosen(info["action_mask"], number))
+            number += 1
+        assert share == info["win_share"] == one.game.win_shares[one.seat]
+
+
 @pytest.mark.parametrize("name", WIDE)
 def test_the_simultaneous_form_pays_everybody_their_score(name: str) -> None:
     env = NoopEnv(WIDE[name])

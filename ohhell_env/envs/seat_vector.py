@@ -72,6 +72,15 @@ def start_next(games: Any, tables: Any, decks: Any, chosen: Any) -> None:
         rulebook.start_next_match(games[i], tables[games[i]["table"]], decks)
 
 
+@jit
+def win_shares(games: Any, tables: Any, seats: Any, shares: Any) -> None:
+    """``shares[i]``: what seat ``seats[i]`` has of the win in each game; 0 until its match is over."""
+    for i in range(games.shape[0]):
+        game = games[i]
+        over = game["phase"] == MATCH_OVER
+        shares[i] = rulebook.win_share(game, tables[game["table"]], seats[i]) if over else 0.0
+
+
 class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
     """`ohhell_env.SeatEnv` for N matches, on the batched simulator instead of N Python environments.
 
@@ -244,11 +253,8 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         return final
 
     def _win_shares(self) -> NDArray[np.float64]:
-        games = self.simulator.games
-        scores = games["scores"][:, : self.rules.players]
-        best = scores == scores.max(axis=1, keepdims=True)  # (N, P)
-        over = games["phase"] == MATCH_OVER
-        shares: NDArray[np.float64] = over * best[self._all, self._seats] / best.sum(axis=1)
+        shares = np.zeros(self.num_envs)
+        win_shares(self.simulator.games, self.simulator.tables, self._seats, shares)
         return shares
 
     def _show(self) -> None:
