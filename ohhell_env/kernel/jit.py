@@ -16,6 +16,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, overload
 
+from ohhell_env.kernel.cache import DiskCache, note_overload
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 Int = Any  # in compiled functions: a Python int or an integer of NumPy's
@@ -27,7 +29,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _U1, _U27, _U30, _U31, _U32 = (np.uint64(n) for n in (1, 27, 30, 31, 32))
 
 
-_OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
 def _plain(function: Function) -> Function:
@@ -35,18 +37,31 @@ def _plain(function: Function) -> Function:
     return np.errstate(over="ignore")(function)
 
 
-def jit(function: Function) -> Function:
-    """Compile for any arguments, cached on disk, without the interpreter lock, and copy into every caller."""
+def _compiled(function: Function, **options: Any) -> Function:
     if numba.config.DISABLE_JIT:
         return _plain(function)
-    return numba.njit(function, forceinline=True, **_OPTIONS)  # type: ignore[no-any-return]
+    dispatcher = numba.njit(function, **_OPTIONS, **options)
+    dispatcher._cache = DiskCache(dispatcher)  # in place of Numba's, which would load stale code
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def _overload(function: Callable[..., Any], maker: Callable[..., Any], **options: Any) -> None:
+    """Where compiled code calls ``function``, put in what ``maker`` makes for the types of the arguments.
+
+    Not cached on its own, but with its callers: what is compiled here has no entry from Python.
+    """
+    overload(function, strict=False, jit_options={**options, "cache": False})(maker)
+    note_overload(function, maker)
+
+
+def jit(function: Function) -> Function:
+    """Compile for any arguments, cached on disk, without the interpreter lock, and copy into every caller."""
+    return _compiled(function, forceinline=True)
 
 
 def jit_apart(function: Function) -> Function:
     """As `jit`, but compiled once and called, not copied into its callers: for large functions, to compile in time."""
-    if numba.config.DISABLE_JIT:
-        return _plain(function)
-    return numba.njit(function, **_OPTIONS)  # type: ignore[no-any-return]
+    return _compiled(function)
 
 
 def by_form(standard: Callable[..., Any], wide: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,10 +80,7 @@ def by_form(standard: Callable[..., Any], wide: Callable[..., Any]) -> Callable[
         def chosen(*arguments: Any) -> Any:
             return function.py_func if ("seconds" in arguments[0].fields) == is_wide else None
 
-        # Not cached on its own, but with its callers: what is compiled here has no entry from Python, and the cache
-        # would hand it to Python where the function itself is called.
-        options = {**function.targetoptions, "cache": False}
-        overload(choose, strict=False, jit_options=options)(chosen)
+        _overload(choose, chosen, **function.targetoptions)
 
     register(standard, False)
     register(wide, True)
@@ -115,7 +127,6 @@ def lowest(mask: Int) -> Int:
     return (bits & -bits).bit_length() - 1
 
 
-@overload(popcount, jit_options={"cache": True})
 def _popcount(mask: Any) -> Any:
     def count(mask: Any) -> Any:
         return _ctpop(np.int64(mask))
@@ -123,12 +134,17 @@ def _popcount(mask: Any) -> Any:
     return count
 
 
-@overload(lowest, jit_options={"cache": True})
+_overload(popcount, _popcount)
+
+
 def _lowest(mask: Any) -> Any:
     def index(mask: Any) -> Any:
         return _cttz(np.int64(mask))
 
     return index
+
+
+_overload(lowest, _lowest)
 
 
 def _bit_store(width: int) -> Callable[[Any, Int, Int, Int], None]:
@@ -157,13 +173,13 @@ def _bit_store(width: int) -> Callable[[Any, Int, Int, Int], None]:
 
         return types.void(out, types.int64, types.int64, types.int64), code
 
-    @overload(store, jit_options={"cache": True})
-    def _store(out: Any, row: Any, at: Any, mask: Any) -> Any:
+    def compiled_store(out: Any, row: Any, at: Any, mask: Any) -> Any:
         def compiled(out: Any, row: Any, at: Any, mask: Any) -> Any:
             vector_store(out, np.int64(row), np.int64(at), np.int64(mask))
 
         return compiled
 
+    _overload(store, compiled_store)
     return store
 
 
