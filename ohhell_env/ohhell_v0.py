@@ -18,7 +18,7 @@ A match is a ramp of hands: with four players 13 cards each, then 12, down to 1,
 five 10, with six 8, with seven 7 cards at most). `player_0` deals the first hand; the deal moves one seat to the left
 after each hand.
 
-*Deal.* Everybody is dealt the hand's number of cards from a shuffled pack of 52: clubs, diamonds, hearts and spades,
+*Deal.* Everybody is dealt the hand's number of cards from a shuffled deck of 52: clubs, diamonds, hearts and spades,
 each 2 3 4 5 6 7 8 9 T J Q K A, the ace highest. You see your own cards only. The next card of the stock is turned up
 for all to see, and its suit is trump; the rest of the stock stays hidden and out of play. When the deal uses all cards
 there is no trump.
@@ -36,7 +36,7 @@ until all cards are played.
 *Score.* Whoever took exactly as many tricks as they bid scores 10 points plus the bid; everybody else scores 0. Points
 add up over the hands of the match. The highest total wins; a tie is shared.
 
-Other rules of the table (open bids, no hook, other trumps, scores, packs, hand sizes, 2 to 10 players, ..) are options
+Other rules of the table (open bids, no hook, other trumps, scores, decks, hand sizes, 2 to 10 players, ..) are options
 of `ohhell_env.Rules`, which `ohhell_env.describe` tells in words; well-known tables have names (`ohhell_env.preset`).
 
 ## Actions
@@ -50,7 +50,7 @@ At tables of the wide form (those with `rules.standard` false) there are 122 act
 
 | action | meaning |
 | --- | --- |
-| 0 .. 62 | play that card of the pack; those from 52 on are its extra cards (`rules.deck.kinds.names`) |
+| 0 .. 62 | play that card of the deck; those from 52 on are its extra cards (`rules.deck.card_set.names`) |
 | 63 + b | bid b, for b in 0 .. 26 |
 | 90 | pass: bid later, seeing more |
 | 91 + s | name the suit s (4: no trump), as trump or for a joker led |

@@ -15,8 +15,8 @@ TABLES: dict[str, Rules] = {
     "no trump": Rules(trump="none", ramp=(7, 1, 7)),
     "one hand": Rules(ramp=(5,)),
     "one hand of one card": Rules(ramp=(1,), players=7),
-    "the whole pack": Rules(ramp=(13,), bids="open", hook=False),
-    "short pack": Rules(players=3, deck=Deck.of("AC KC QC JC AD KD QD JD AH KH QH JH")),
+    "the whole deck": Rules(ramp=(13,), bids="open", hook=False),
+    "short deck": Rules(players=3, deck=Deck.of("AC KC QC JC AD KD QD JD AH KH QH JH")),
     "points a trick": Rules(scoring="basic", players=5, ramp="up"),
     "another first dealer": Rules(first_dealer=2, ramp=(2, 2, 2, 2)),
 }

@@ -12,7 +12,7 @@ from typing import Any
 
 SUITS = "CDHS"
 RANKS = "23456789TJQKA"  # base: aces are high
-FULL_DECK = [rank + suit for suit in SUITS for rank in RANKS]  # base: one standard pack of 52
+FULL_DECK = [rank + suit for suit in SUITS for rank in RANKS]  # base: one standard deck of 52
 
 Score = Callable[[int, int, int], float]  # (bid, taken, hand size) -> points
 

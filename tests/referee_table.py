@@ -1,4 +1,4 @@
-"""What a table's options mean before a card is dealt: packs, ramps and scorings, written down from the source texts.
+"""What a table's options mean before a card is dealt: decks, ramps and scorings, written down from the source texts.
 
 For the slow referee of every table (`referee_variants`); like it, this knows nothing of the package it checks. A
 comment "encyclopedia:" restates a sentence of that source (docs/sources.md), and so on; "Rules:" one of the docstring
@@ -12,9 +12,9 @@ from typing import Any
 from referee import FULL_DECK
 
 SUIT_LETTERS = {"clubs": "C", "diamonds": "D", "hearts": "H", "spades": "S"}
-LONGEST_HAND = 26  # two players, one pack
+LONGEST_HAND = 26  # two players, one deck
 
-# --- Packs -------------------------------------------------------------------------------------------------------
+# --- Decks -------------------------------------------------------------------------------------------------------
 
 # From the lowest rank to the highest, in a hand with trump and in one without; ranks in one word are equal there.
 ACES_HIGH = "2 3 4 5 6 7 8 9 T J Q K A"
@@ -31,9 +31,9 @@ ORDERS = {
     "five hundred": (SIX_HANDED_500, SIX_HANDED_500),
     "oh sh": (OH_SH_TRUMP, OH_SH_NO_TRUMP),
 }
-TWO_PACKS = FULL_DECK * 2
+DOUBLE_DECK = FULL_DECK * 2
 SPANISH_40 = [card for card in FULL_DECK if card[0] not in "89T"]
-# encyclopedia: the 63-card pack of six-handed 500: elevens, twelves, red thirteens and a joker besides the 52
+# encyclopedia: the 63-card deck of six-handed 500: elevens, twelves, red thirteens and a joker besides the 52
 FIVE_HUNDRED_63 = FULL_DECK + [f"{rank}{suit}" for rank in (11, 12) for suit in "CDHS"] + ["13D", "13H", "*"]
 # encyclopedia: the 52 cards, four jokers, a second ace and a second two, the Super, of each suit
 OH_SH_64 = FULL_DECK + ["*S", "*1", "*2", "*L"] + [f"{rank}{suit}" for rank in "AS" for suit in "CDHS"]
@@ -43,10 +43,10 @@ def is_joker(card: str) -> bool:
     return card.startswith("*")
 
 
-def strength(card: str, pack: str, trump: str | None) -> int:
+def strength(card: str, card_set: str, trump: str | None) -> int:
     """How high a card stands in its suit, in a hand with this trump suit."""
     rank = card if is_joker(card) else card[:-1]
-    order = ORDERS[pack][0 if trump else 1].split()
+    order = ORDERS[card_set][0 if trump else 1].split()
     return next(place for place, ranks in enumerate(order) if rank in ranks.split("/"))
 
 

@@ -35,7 +35,7 @@ class VariantReferee:
         trump: str | Sequence[str] = "turned",
         scoring: str | Callable[..., float] = "exact",
         deck: Sequence[str] = FULL_DECK,
-        pack: str = "standard",
+        card_set: str = "standard",
         first_dealer: int = 0,
         cap: int = 0,
         knocking: bool = False,
@@ -51,7 +51,7 @@ class VariantReferee:
         hands_shown: bool = False,
         lowest_wins: bool | None = None,
     ) -> None:
-        self.players, self.deck, self.pack = players, list(deck), pack
+        self.players, self.deck, self.card_set = players, list(deck), card_set
         self.ramp: list[Hand] = hands_of(ramp, players, len(self.deck), cap)
         self.random_sizes, self.drawn = ramp == "random", ramp == "drawn"
         self.hook, self.bid_style, self.trump, self.full_deal = hook, bids, trump, full_deal
@@ -380,7 +380,7 @@ class VariantReferee:
         followers = [play for play in self.trick if self.suit(play[1]) in (led, None)]
 
         def highest(plays: list[Play]) -> Play:  # encyclopedia, pinochle rule: of equals the first one has precedence
-            return max(plays, key=lambda play: strength(play[1], self.pack, self.trump_suit))
+            return max(plays, key=lambda play: strength(play[1], self.card_set, self.trump_suit))
 
         for plays in (trumps, followers):
             # encyclopedia, cancellation rule: if two of the same card are played on a trick, none of them can win it

@@ -21,7 +21,7 @@ def shortened(rules: Rules) -> Rules:
     """A table with a few small hands of the kinds that it has."""
     if rules.ramp == "drawn":
         return replace(rules, cap=2)
-    special = {kind.special for kind in rules.hand_kinds}
+    special = {hand.special for hand in rules.ramp_hands}
     return replace(rules, ramp=(3, 1, "4 no trump") if 1 in special else (3, 1), cap=0)
 
 
@@ -38,7 +38,7 @@ EVERY_TABLE: dict[str, Rules] = {
     "jokers led": Rules(players=8, deck="five hundred", trump="none", ramp=(7, 1)),
     "jokers cut": Rules(players=6, deck="oh sh", trump="cut", ramp=(4, 2)),
     "26 cards": Rules(players=2, ramp=(26,)),
-    "two packs, exception": Rules(players=2, deck="two packs", duplicates="exception", ramp=(12,), trump="none"),
+    "double deck, exception": Rules(players=2, deck="double deck", duplicates="exception", ramp=(12,), trump="none"),
     "last card": Rules(players=4, ramp=(13,), full_deal="last"),
     "lowest wins": Rules(scoring="negative", ramp=(2, 1)),
 }
@@ -56,7 +56,7 @@ def variety(players: int) -> list[Rules]:
 
 
 def given_deck(*hands: str, turned: str | None, dealer: int = 0) -> list[int]:
-    """A whole pack that deals these hands, seat by seat, and turns this card."""
+    """A whole deck that deals these hands, seat by seat, and turns this card."""
     cards = [[parse_card(card) for card in hand.split()] for hand in hands]
     players, size = len(cards), len(cards[0])
     order = [cards[(dealer + 1 + k) % players][trick] for trick in range(size) for k in range(players)]

@@ -246,7 +246,7 @@ def test_the_actor_always_has_a_legal_action_and_the_others_never(rules: Rules) 
 
 
 # PettingZoo #1302, #1038: the mask was off by one.
-@pytest.mark.parametrize("name", ["bids open", "one hand", "short pack"])
+@pytest.mark.parametrize("name", ["bids open", "one hand", "short deck"])
 def test_the_mask_is_one_exactly_where_the_environment_takes_the_action(name: str) -> None:
     env = ohhell_v0.raw_env(SHORT[name])
     env.reset(seed=5)

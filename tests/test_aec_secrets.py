@@ -26,7 +26,7 @@ NAMES = [
     "bids open",
     "no hook",
     "no trump",
-    "short pack",
+    "short deck",
     "another first dealer",
 ]
 DECISIONS = st.one_of(st.integers(0, 7), st.integers(0, 90))  # many positions with bids still sealed

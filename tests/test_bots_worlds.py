@@ -63,7 +63,7 @@ def position(rules: Rules, seed: int, plays: int) -> Simulator:
 
 
 SHORT_DECK = Deck.of("AC KC QC JC AD KD QD JD AH KH QH JH")
-# Three seats with three cards, twelve in the pack; the seeds were picked for the number of seats with voids.
+# Three seats with three cards, twelve in the deck; the seeds were picked for the number of seats with voids.
 CASES = [(0, 3), (1, 3), (2, 4), (3, 4), (5, 5), (8, 6)]
 
 

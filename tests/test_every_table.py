@@ -241,14 +241,14 @@ def test_a_picture_of_every_kind_of_decision_has_the_right_cards_at_the_right_se
             if any(seat.positions for seat in scene.seats):
                 continue  # numbers stand on the backs
             for seat, cards in read_hands(painter, frame, scene).items():
-                held = [game.rules.deck.kinds.names[card] for card in game.hands[seat]]
+                held = [game.rules.deck.card_set.names[card] for card in game.hands[seat]]
                 shown = game.sees_cards(viewer, seat)
                 assert Counter(cards) == (Counter(held) if shown else Counter({None: len(held)}) if held else Counter())
             for seat, card in game.trick:
-                assert read_card(frame, painter.trick_box(scene, seat)) == game.rules.deck.kinds.names[card]
+                assert read_card(frame, painter.trick_box(scene, seat)) == game.rules.deck.card_set.names[card]
             made = game.turned if game.turned is not None else game.shown
             if made is not None:
-                assert read_card(frame, (FELT + 24, 98, 72)) == game.rules.deck.kinds.names[made]
+                assert read_card(frame, (FELT + 24, 98, 72)) == game.rules.deck.card_set.names[made]
 
 
 @pytest.mark.parametrize("name", EVERY_TABLE)

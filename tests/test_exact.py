@@ -159,7 +159,7 @@ def test_the_dealer_sees_open_bids_and_is_worth_more_for_it():
 
 
 def test_tables_that_are_too_large_and_policies_that_are_none_are_refused():
-    with pytest.raises(ValueError, match=r"3 players with 3 cards from a pack of 52 are too many to follow exactly"):
+    with pytest.raises(ValueError, match=r"3 players with 3 cards from a deck of 52 are too many to follow exactly"):
         Tree(Rules(players=3, ramp=(3,)))
     with pytest.raises(ValueError, match="has 33 hands"):
         Tree(Rules(players=3))

@@ -268,7 +268,7 @@ def content(text: str) -> list[Any]:
 
 @pytest.mark.parametrize("decisions", [7, 11, None])
 def test_a_record_with_one_character_changed_is_refused_or_read_as_what_it_now_says(decisions: int | None) -> None:
-    env = started(Rules(players=3, ramp=(2, 1), deck=SHORT["short pack"].deck))
+    env = started(Rules(players=3, ramp=(2, 1), deck=SHORT["short deck"].deck))
     play(env, 8, decisions)
     text = write_record(env.game)
     rng = np.random.default_rng(9)

@@ -48,7 +48,7 @@ def test_the_sections_tile_the_observation_in_the_order_of_the_table() -> None:
 
 
 def test_the_layout_is_the_one_that_checkpoints_were_trained_on() -> None:
-    assert LAYOUT_HASH == "571d8c2606bc2d02"
+    assert LAYOUT_HASH == "93c6b955b8369d4e"
 
 
 @pytest.mark.parametrize("players", PLAYERS)

@@ -13,7 +13,7 @@ NEXT_TO_ACT = {"bid", "play"}
 
 
 def stacked(hands: Sequence[str], dealer: int = 0, turned: str = "") -> list[str]:
-    """A deck that deals `hands` (a string of cards a seat), then turns up `turned`, then the rest in pack order."""
+    """A deck that deals `hands` (a string of cards a seat), then turns up `turned`, then the rest in deck order."""
     piles = [hand.split() for hand in hands]
     first = (dealer + 1) % len(piles)
     round_the_table = piles[first:] + piles[:first]
@@ -23,7 +23,7 @@ def stacked(hands: Sequence[str], dealer: int = 0, turned: str = "") -> list[str
 
 
 def one_hand(size: int, players: int = 4, **options: Any) -> Referee:
-    """A dealt hand of `size` cards from a pack in order; the last seat deals, so that seat 0 bids and leads first."""
+    """A dealt hand of `size` cards from a deck in order; the last seat deals, so that seat 0 bids and leads first."""
     game = Referee(players=players, ramp=[size], first_dealer=players - 1, **options)
     game.deal(FULL_DECK)
     return game

@@ -80,7 +80,7 @@ def test_a_preset_is_refused_beyond_the_players_that_its_deck_reaches(name: str)
 def test_rules_and_referee_read_every_ramp_alike() -> None:
     words = {1: "no trump", 2: "blind", 4: "golden", 8: "miser"}
     for rules in [*variants(), *(rules for _, rules in preset_tables())]:
-        read = [(kind.size, {word for bit, word in words.items() if kind.special & bit}) for kind in rules.hand_kinds]
+        read = [(hand.size, {word for bit, word in words.items() if hand.special & bit}) for hand in rules.ramp_hands]
         assert read == hands_of(rules.ramp, rules.players, len(rules.deck), rules.cap)
 
 

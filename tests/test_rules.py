@@ -12,7 +12,7 @@ import pytest
 from aec_play import TABLES
 
 from ohhell_env import Deck, Rules, ohhell_v0, preset
-from ohhell_env.rules.cards import STANDARD_DECK, TWO_PACKS, card_name, parse_card, parse_cards
+from ohhell_env.rules.cards import DOUBLE_DECK, STANDARD_DECK, card_name, parse_card, parse_cards
 from ohhell_env.rules.description import describe
 from ohhell_env.rules.limits import MAX_HAND_SIZE
 from ohhell_env.rules.scoring import SCORINGS, TabulatedScoring, num_arguments, resolve, tabulate
@@ -145,7 +145,7 @@ def test_equal_rules_are_equal_and_every_option_counts() -> None:
     others += [Rules(scoring="basic"), Rules(deck=Deck.of(range(1, 52))), Rules(first_dealer=1), Rules(cap=5)]
     others += [Rules(bids="together", hook=False, knocking=True), Rules(full_deal="last"), Rules(lead_trump="broken")]
     others += [Rules(bids="open", hook=False, cooperative=True), Rules(attempts=2), Rules(nil_round=True)]
-    others += [Rules(blind_bids=True), Rules(must_trump=True), Rules(deck=TWO_PACKS, duplicates="ante")]
+    others += [Rules(blind_bids=True), Rules(must_trump=True), Rules(deck=DOUBLE_DECK, duplicates="ante")]
     others += [Rules(own_cards="hidden"), Rules(hands_shown=True), Rules(lowest_wins=True), Rules(deals=[range(52)])]
     assert len({Rules(), Rules(players=4), *others}) == 1 + len(others) == 1 + len(fields(Rules))
 
@@ -346,7 +346,7 @@ def test_a_scorings_name_or_function_is_resolved() -> None:
     assert resolve("exact") is SCORINGS["exact"] and resolve(third) is third
 
 
-# --- Cards and packs ---------------------------------------------------------------------------------------------
+# --- Cards and decks ---------------------------------------------------------------------------------------------
 
 
 def test_every_card_has_one_name_that_reads_back() -> None:

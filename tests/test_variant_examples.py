@@ -26,7 +26,7 @@ def sit_down(request: pytest.FixtureRequest) -> Any:
     [
         (Rules(ramp="up-down"), [*range(1, 14), *range(12, 0, -1)]),  # encyclopedia: 25 deals, from 1 up to 13 and back
         (Rules(ramp="up-down", players=6), [*range(1, 9), *range(7, 0, -1)]),  # encyclopedia: six players, one deck, 8
-        (Rules(ramp="up-down", players=7, deck="two packs"), [*range(1, 15), *range(13, 0, -1)]),  # encyclopedia: 14
+        (Rules(ramp="up-down", players=7, deck="double deck"), [*range(1, 15), *range(13, 0, -1)]),  # encyclopedia: 14
         (Rules(ramp="up-down, peak twice", players=7), [*range(1, 8), *range(7, 0, -1)]),
         (Rules(ramp="up", players=7), [1, 2, 3, 4, 5, 6, 7]),
         (Rules(ramp="down", players=7), [7, 6, 5, 4, 3, 2, 1]),
@@ -37,7 +37,7 @@ def sit_down(request: pytest.FixtureRequest) -> Any:
         (Rules(ramp="1..10"), [*range(1, 11)]),
         (Rules(ramp="3..5..5"), [3, 4, 5]),  # online: a one-way ramp, switch and end set to the same
         (
-            Rules(ramp="up-down", players=3, deck="two packs", cap=15),
+            Rules(ramp="up-down", players=3, deck="double deck", cap=15),
             [*range(1, 16), *range(14, 0, -1)],
         ),  # encyclopedia: 15
         (preset("seven_up_seven_down"), [7, 6, 5, 4, 3, 2, 1, 2, 3, 4, 5, 6, 7]),
@@ -231,7 +231,7 @@ def test_cooperative_bids_must_fit_and_a_missed_hand_is_dealt_again_by_the_next_
 
 
 def _dealer_takes_both() -> list[str]:
-    """The pack in order deals seat 1 the 2C and 5C, seat 2 the 3C and 6C, seat 0 the 4C and 7C."""
+    """The deck in order deals seat 1 the 2C and 5C, seat 2 the 3C and 6C, seat 0 the 4C and 7C."""
     return ["5C", "6C", "7C", "4C", "2C", "3C"]
 
 

@@ -23,7 +23,7 @@ SEVEN = ["3S", "QH", "7H", "QH", "8D", "7H", "3S"]
 
 
 def seven_players(sit_down: Any, duplicates: str) -> Any:
-    table = sit_down(one_hand(*SEVEN, turned="AH", deck="two packs", duplicates=duplicates))
+    table = sit_down(one_hand(*SEVEN, turned="AH", deck="double deck", duplicates=duplicates))
     table.act(0, 1, 0, 0, 0, 0, 0)
     table.act(*SEVEN)
     return table
@@ -42,7 +42,7 @@ def test_up_the_ante_a_last_trick_that_nobody_can_win_is_lost(sit_down: Any) -> 
 
 
 def test_up_the_ante_the_same_player_leads_again_and_the_next_trick_counts_double(sit_down: Any) -> None:
-    table = sit_down(one_hand("KC 2C QD", "KC 3C 2D", "AD 5D 3D", deck="two packs", duplicates="ante"))
+    table = sit_down(one_hand("KC 2C QD", "KC 3C 2D", "AD 5D 3D", deck="double deck", duplicates="ante"))
     table.act(1, 2, 0, "KC", "KC", "AD")
     assert (table.taken, table.turn) == ((0, 0, 0), 0)
     table.act("2C", "3C", "5D")
@@ -53,7 +53,7 @@ def test_up_the_ante_the_same_player_leads_again_and_the_next_trick_counts_doubl
 
 def test_up_the_ante_counts_on_until_somebody_wins(sit_down: Any) -> None:
     hands = ("KC 2C QD", "KC 2C 2D")
-    table = sit_down(one_hand(*hands, deck="two packs", duplicates="ante"))
+    table = sit_down(one_hand(*hands, deck="double deck", duplicates="ante"))
     table.act(3, 0)
     table.act("KC", "KC")
     assert (table.taken, table.turn) == ((0, 0), 0)
@@ -65,7 +65,7 @@ def test_up_the_ante_counts_on_until_somebody_wins(sit_down: Any) -> None:
 
 def test_cancelled_trumps_leave_the_trick_to_the_suit_led(sit_down: Any) -> None:
     for duplicates in ("ante", "exception"):
-        table = sit_down(one_hand("3S", "QH", "QH", "5S", turned="AH", deck="two packs", duplicates=duplicates))
+        table = sit_down(one_hand("3S", "QH", "QH", "5S", turned="AH", deck="double deck", duplicates=duplicates))
         table.act(0, 0, 0, 1, "3S", "QH", "QH", "5S")
         assert table.points == (10, 10, 10, 11)
 
@@ -171,7 +171,7 @@ def test_who_cannot_follow_suit_must_play_trump_where_the_table_says_so(sit_down
         assert table.legal == allowed
 
 
-# --- Packs -----------------------------------------------------------------------------------------------------------
+# --- Decks -----------------------------------------------------------------------------------------------------------
 
 
 def test_in_spain_the_three_ranks_next_to_the_ace(sit_down: Any) -> None:

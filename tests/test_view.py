@@ -323,10 +323,10 @@ def browser() -> Iterator[Browser]:
 
 
 def expected(game: Game, viewer: int | None = None) -> list[dict[str, Any]]:
-    rows, pack = [], game.rules.deck.kinds
+    rows, card_set = [], game.rules.deck.card_set
     for seat, bid in enumerate(game.visible_bids(viewer)):
         shown = game.sees_cards(viewer, seat)
-        symbols = [card_symbol(card, pack).replace("T", "10") for card in sorted_cards(game.hands[seat], pack)]
+        symbols = [card_symbol(card, card_set).replace("T", "10") for card in sorted_cards(game.hands[seat], card_set)]
         need = "–" if not isinstance(bid, int) else f"{bid - game.taken[seat]}"
         rows.append(
             {

@@ -29,8 +29,8 @@ PHASES = {
 
 def words_of(rules: Rules) -> list[Any]:
     """What each action of a table means: a card's or suit's name, a bid or a position as a number, "pass"."""
-    form, kinds = s.form_of((rules,)), rules.deck.kinds
-    cards = [card_name(card, kinds) if card < len(kinds) else f"card {card}" for card in range(form.kinds)]
+    form, card_set = s.form_of((rules,)), rules.deck.card_set
+    cards = [card_name(card, card_set) if card < len(card_set) else f"card {card}" for card in range(form.kinds)]
     bids = list(range(form.num_bids))
     if form is s.STANDARD_FORM:
         return [*cards, *bids]
@@ -48,7 +48,7 @@ class KernelWords:
         return {self.words[action] for action in np.flatnonzero(mask).tolist()}
 
     def card(self, number: Any) -> str | None:
-        return None if number == s.NONE else card_name(int(number), self.rules.deck.kinds)
+        return None if number == s.NONE else card_name(int(number), self.rules.deck.card_set)
 
     def deal(self, referee: VariantReferee, record: Any) -> None:
         """The hand that the kernel has dealt, by what chance said there."""

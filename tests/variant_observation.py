@@ -48,7 +48,7 @@ class Sight:
     def __init__(self, game: VariantReferee, rules: Rules, viewer: int) -> None:
         self.game, self.rules, self.viewer = game, rules, viewer
         self.seats = game.round_from(viewer)
-        self.number = rules.deck.kinds.parse
+        self.number = rules.deck.card_set.parse
 
     def sections(self) -> dict[str, list[int]]:
         """Where the ones must stand in each section."""
@@ -140,9 +140,9 @@ class Sight:
 
     def table(self) -> Iterator[tuple[str, list[int]]]:
         rules, game = self.rules, self.game
-        pack = Counter(game.deck)
-        yield "pack", self.copies(pack, 1)
-        yield "pairs", self.copies(pack, 2)
+        deck = Counter(game.deck)
+        yield "deck", self.copies(deck, 1)
+        yield "pairs", self.copies(deck, 2)
         flags = (
             rules.bids != "open",
             rules.hook,
@@ -173,7 +173,7 @@ class Sight:
 def check_sight(game: VariantReferee, rules: Rules, viewer: int, observation: NDArray[np.int8]) -> None:
     """The observation holds what the viewer may know, and nothing else."""
     seen, due = sections_of(observation), Sight(game, rules, viewer).sections()
-    parse = rules.deck.kinds.parse
+    parse = rules.deck.card_set.parse
     if game.own_cards != "hidden":  # which of two copies was played is not said
         dealt = game.dealt[viewer]
         for sections in (seen, due):

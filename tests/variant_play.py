@@ -19,7 +19,7 @@ class RefereeTable:
     def __init__(self, rules: Rules) -> None:
         self.game = referee_for(rules, 0)
         self._deals: Iterator[list[str]] = (
-            [card_name(card, rules.deck.kinds) for card in deal] for deal in rules.deals
+            [card_name(card, rules.deck.card_set) for card in deal] for deal in rules.deals
         )
         self._deal()
 
@@ -127,12 +127,12 @@ class EnvironmentTable:
         return self.game.win_shares
 
 
-def deal_order(pack: Sequence[str], hands: Sequence[str], dealer: int, turned: str = "") -> list[str]:
-    """The whole pack so that it deals these hands and then turns this card."""
+def deal_order(deck: Sequence[str], hands: Sequence[str], dealer: int, turned: str = "") -> list[str]:
+    """The whole deck so that it deals these hands and then turns this card."""
     piles = [hand.split() for hand in hands]
     first = (dealer + 1) % len(piles)
     dealt = [card for one_round in zip(*piles[first:], *piles[:first], strict=True) for card in one_round]
-    rest = list(pack)
+    rest = list(deck)
     for card in dealt + turned.split():
         rest.remove(card)
     return dealt + turned.split() + rest
@@ -146,9 +146,9 @@ def one_hand(*hands: str, turned: str = "", special: str = "", **options: Any) -
     if not turned and "trump" not in options:
         defaults["trump"] = "none"
     rules = Rules(**defaults | options)
-    pack = [card_name(card, rules.deck.kinds) for card in rules.deck.cards]
+    deck = [card_name(card, rules.deck.card_set) for card in rules.deck.cards]
     dealer = int(rules.first_dealer)
-    return Rules(**defaults | options | {"deals": (deal_order(pack, hands, dealer, turned),)})
+    return Rules(**defaults | options | {"deals": (deal_order(deck, hands, dealer, turned),)})
 
 
 SUITS = set(SUIT_LETTERS)

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from referee import FULL_DECK
-from referee_table import FIVE_HUNDRED_63, OH_SH_64, SCORES, SPANISH_40, TWO_PACKS
+from referee_table import DOUBLE_DECK, FIVE_HUNDRED_63, OH_SH_64, SCORES, SPANISH_40
 from referee_variants import VariantReferee
 
 from ohhell_env import Deck, Rules, preset
@@ -26,7 +26,7 @@ LITTLE_OH_SH = [card for card in OH_SH_64 if card[:-1] in ("3", "K", "A", "2", "
 LITTLE_500 = [card for card in FIVE_HUNDRED_63 if card[:-1] in ("2", "11", "12", "13", "A", "")] + ["*"]
 DECKS: dict[str, tuple[list[str], str]] = {
     "standard": (FULL_DECK, "standard"),
-    "two packs": (TWO_PACKS, "standard"),
+    "double deck": (DOUBLE_DECK, "standard"),
     "spanish": (SPANISH_40, "spanish"),
     "five hundred": (FIVE_HUNDRED_63, "five hundred"),
     "oh sh": (OH_SH_64, "oh sh"),
@@ -42,7 +42,7 @@ DEALT_OUT = {
     "three each": NINE_UP + FULL_DECK[:7],
     "three each, jokers": [next(JOKERS) if "*" in card else card for card in SUITS_WITH_JOKERS] + FULL_DECK[4:10],
 }
-HOLD_PAIRS = ("two packs", "oh sh", "some twice", "little oh sh", "little 500", "three each, jokers")
+HOLD_PAIRS = ("double deck", "oh sh", "some twice", "little oh sh", "little 500", "three each, jokers")
 
 
 def of_its_own(bid: int, taken: int, hand_size: int, players: int, trump: int) -> float:
@@ -144,8 +144,8 @@ def goes_with(option: str, value: Any, choice: Choice) -> bool:
 
 def deck_of(choice: Choice) -> Deck:
     name, players = choice["deck"], choice["players"]
-    cards, pack = DECKS.get(name) or (DEALT_OUT[name][: 3 * players], "oh sh" if "jokers" in name else "standard")
-    return Deck.of(cards, name, pack)
+    cards, card_set = DECKS.get(name) or (DEALT_OUT[name][: 3 * players], "oh sh" if "jokers" in name else "standard")
+    return Deck.of(cards, name, card_set)
 
 
 def ramp_of(choice: Choice, most: int) -> Any:
@@ -164,7 +164,7 @@ def table_of(choice: Choice) -> Rules:
     """The table that somebody chose, with two given decks where they wanted `deals`."""
     deck, players = deck_of(choice), choice["players"]
     rng = random.Random(repr(sorted(choice.items(), key=str)))
-    names = [card_name(card, deck.kinds) for card in deck.cards]
+    names = [card_name(card, deck.card_set) for card in deck.cards]
     plain = ("hook", "bids", "trump", "attempts", "full_deal", "lead_trump", "must_trump", "duplicates")
     return Rules(
         players=players,
@@ -305,8 +305,8 @@ def referee_for(rules: Rules, first_dealer: int) -> VariantReferee:
     return VariantReferee(
         players=rules.players,
         scoring=scoring,
-        deck=[card_name(card, rules.deck.kinds) for card in rules.deck.cards],
-        pack=rules.deck.pack,
+        deck=[card_name(card, rules.deck.card_set) for card in rules.deck.cards],
+        card_set=rules.deck.card_set.name,
         first_dealer=first_dealer if rules.first_dealer == "random" else int(rules.first_dealer),
         **{option: getattr(rules, option) for option in options},
     )

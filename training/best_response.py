@@ -157,9 +157,9 @@ class Options(TableOptions):
     hands: str = "5"
     """Size of the hand, in cards."""
     deck: str = ""
-    """Cards of the pack, as "AC KC ..."; all 52 when empty."""
+    """Cards of the deck, as "AC KC ..."; all 52 when empty."""
     exact: tyro.conf.FlagCreatePairsOff[bool] = False
-    """Compute best responses exactly, which takes a tiny pack."""
+    """Compute best responses exactly, which takes a tiny deck."""
     exploiters: int = 3
     """Exploiters to train, for equally many decisions or equal processor time."""
     decisions: int = 5_000_000

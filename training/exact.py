@@ -187,7 +187,7 @@ class Tree:
     def _refuse_above(self, nodes: int) -> None:
         if nodes > MAX_NODES:
             raise ValueError(
-                f"{self.rules.players} players with {self.rules.hand_sizes[0]} cards from a pack of "
+                f"{self.rules.players} players with {self.rules.hand_sizes[0]} cards from a deck of "
                 f"{len(self.rules.deck)} are too many to follow exactly: {nodes:,} positions at once, up to "
                 f"{MAX_NODES:,} are allowed; take fewer cards"
             )

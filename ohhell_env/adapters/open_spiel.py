@@ -7,7 +7,7 @@ the environment: card numbers, then bids. Parameters of the game, each an option
 | --- | --- | --- |
 | players | 4 | as `Rules` |
 | hand_size | 3 | cards dealt to each seat |
-| deck | "" | the 52 cards, or a pack of its own: "AC KC QC AD KD QD" |
+| deck | "" | the 52 cards, or a deck of its own: "AC KC QC AD KD QD" |
 | bids | "sealed" | or "open" |
 | hook | True | or False |
 | trump | "turned" | or "none" |
@@ -28,9 +28,9 @@ it a row for each card played. The observation tensor is the environment's obser
 OpenSpiel's own ``oh_hell`` plays the same with ``bids="open", scoring="basic"``, move by move, but for this:
 
 - It draws the dealer, and where it is not told the number of tricks that too; here both are given.
-- It always turns a card up, so that it never deals the whole pack (13 cards for four); here such a deal has no trump.
+- It always turns a card up, so that it never deals the whole deck (13 cards for four); here such a deal has no trump.
 - It deals round the table from seat 0; here hand by hand. Each deal is as likely in both.
-- It numbers cards by rank first and bids after the cards of its pack; here ``13 * suit + rank`` and 52 + bid.
+- It numbers cards by rank first and bids after the cards of its deck; here ``13 * suit + rank`` and 52 + bid.
 - Its bids are always open, its hook is always on, and of its two scorings one is here: ``basic``.
 """
 
@@ -128,15 +128,15 @@ class Table:
         self.rules = rules
         self.reward = reward
         self.kind = rulebook.reward_kind(reward)
-        pack = rules.deck.cards
-        simulator = Simulator(rules, decks=[pack], seed=0)  # the kernel tells which card of the deck goes where
+        deck = rules.deck.cards
+        simulator = Simulator(rules, decks=[deck], seed=0)  # the kernel tells which card of the deck goes where
         self.record = simulator.tables[0]
         view, batch = simulator[0], simulator.current()
         self.num_actions = batch.action_mask.shape[1]
         self.observation_size = batch.observation.shape[1]
         dealt = [card for hand in view.hands for card in hand] + ([] if view.turned is None else [view.turned])
-        self.places = [pack.index(card) for card in dealt]
-        self._stock = [place for place in range(len(pack)) if place not in self.places]
+        self.places = [deck.index(card) for card in dealt]
+        self._stock = [place for place in range(len(deck)) if place not in self.places]
 
     def __deepcopy__(self, memo: Any) -> Table:
         return self

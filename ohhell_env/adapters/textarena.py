@@ -9,7 +9,7 @@ from typing import Any
 from ohhell_env import ohhell_v0
 from ohhell_env.adapters import missing_extra
 from ohhell_env.kernel.state import NAME_SUIT, NAME_TRUMP, PLAY, WIDE_FIRST_SLOT
-from ohhell_env.rules.cards import SUIT_NAMES
+from ohhell_env.rules.cards import STANDARD, SUIT_NAMES
 from ohhell_env.rules.description import describe
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.events import (
@@ -76,7 +76,7 @@ BID, CARD, POSITION, SUIT = "bid", "play", "play card", "name"
 def rules_prompt(rules: Rules) -> str:
     """The rules of a table in words."""
     order = (
-        "In each suit the ace is the highest card and the deuce the lowest." if rules.deck.pack == "standard" else ""
+        "In each suit the ace is the highest card and the deuce the lowest." if rules.deck.card_set == STANDARD else ""
     )
     return (
         "Oh Hell! is a trick-taking game in which you must take exactly the tricks you bid. In each hand everybody "
@@ -251,7 +251,7 @@ class OhHellTextEnv(ta.Env):
 
     def _prompt(self, player_id: int, game_state: Any) -> str:
         rules = rules_prompt(self.table.rules)
-        how = _HOW.format(_CARDS if self.table.rules.deck.pack == "standard" else _MORE_CARDS)
+        how = _HOW.format(_CARDS if self.table.rules.deck.card_set == STANDARD else _MORE_CARDS)
         return f"You are player_{player_id} in a game of Oh Hell!\n\n{rules}\n\n{how}"
 
     def _card(self, card: int) -> str:

@@ -69,7 +69,7 @@ def tables_for(hands: str = "ramp", rules: str | Rules = "oh_hell", **changes: A
     if not base.standard or base.first_dealer == "random":
         raise ArenaError(
             f"rules={rules if isinstance(rules, str) else describe(rules)!r}: the arena plays tables of the standard "
-            "form, 3 to 7 players with one pack of 52 (see Rules.standard), and with a given first dealer"
+            "form, 3 to 7 players with one deck of 52 (see Rules.standard), and with a given first dealer"
         )
     if hands == "ramp":
         return (base,)

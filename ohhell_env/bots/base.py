@@ -98,7 +98,7 @@ class Bot(ABC):
         if not self.plays_wide and form_of_records(holder.games) is WIDE_FORM:
             raise ValueError(
                 f"{type(self).__name__} plays tables of the standard form only (see Rules.standard): 3 to 7 players, "
-                "one pack of 52, bids, and trump turned up or none; 'random' and 'heuristic' play every table"
+                "one deck of 52, bids, and trump turned up or none; 'random' and 'heuristic' play every table"
             )
         every = np.arange(len(holder.games)) if games is None else np.asarray(games, dtype=np.int64)
         views = np.empty(len(every), dtype=holder.games.dtype)

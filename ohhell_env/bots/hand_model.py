@@ -3,7 +3,7 @@
 One rule decides everything: expected points of the seat's own contract, with each card taken as an independent
 chance. Reads the seat's own hand and what is public, nothing else, so a view and a full game give the same answer.
 
-Fitted to the default game. At tables of the wide form the same features are read from their packs and options; a second
+Fitted to the default game. At tables of the wide form the same features are read from their decks and options; a second
 copy of a card counts as another card of the same strength in one's own hand, and is left out of what others may hold.
 """
 
@@ -78,7 +78,7 @@ def unseen_cards(game: Any, table: Any, seat: Int) -> Int:
         seen |= game["played"][other]
     if game["turned"] != NONE:
         seen |= ONE << game["turned"]
-    return table["pack"] & ~seen
+    return table["deck_mask"] & ~seen
 
 
 @jit

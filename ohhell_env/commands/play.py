@@ -63,9 +63,9 @@ def read_action(text: str, game: Game) -> int:
     words = game.legal_words
     if typed in words:
         return words[typed]
-    pack = game.rules.deck.kinds
+    card_set = game.rules.deck.card_set
     try:
-        card = pack.names[pack.parse(typed.removeprefix("play "))].lower()
+        card = card_set.names[card_set.parse(typed.removeprefix("play "))].lower()
     except ValueError:
         card = ""
     if card in words:
@@ -142,7 +142,7 @@ class Session:
     def _tell(self) -> None:
         events, self.told = news(self.match.game, self.person, self.told)
         for event in events:
-            line = event_text(event, self.names, self.person, self.match.rules.deck.kinds)
+            line = event_text(event, self.names, self.person, self.match.rules.deck.card_set)
             if line is not None:
                 self.console.print(line)
 
@@ -201,7 +201,7 @@ class Session:
             line = Text(f"{number:>3}  ")
             for seat, card in trick.plays:
                 style = "yellow" if seat == trick.winner else "bright_black"
-                line.append(f"{self.names[seat]} {self.match.rules.deck.kinds.names[card]}  ", style=style)
+                line.append(f"{self.names[seat]} {self.match.rules.deck.card_set.names[card]}  ", style=style)
             self.console.print(line)
         if not self.match.game.tricks:
             self.console.print("No trick is finished yet.")

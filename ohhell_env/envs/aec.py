@@ -218,7 +218,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
 
         Args:
             seed: 0..2**63-1 makes the match repeatable; without one it continues the environment's random stream.
-            options: ``"deals"``: decks for the first hands, each a whole pack of names or numbers in the order dealt;
+            options: ``"deals"``: decks for the first hands, each a whole deck of names or numbers in the order dealt;
                 ``"dealer"``: seat of the first dealer. Other keys are ignored.
 
         Raises:

@@ -69,7 +69,7 @@ def receive(game: Game, seat: Int, card: Int) -> None:
 
 @jit
 def clear_copies(game: Game, seat: Int) -> None:
-    """No card stands in the pack twice."""
+    """No card stands in the deck twice."""
 
 
 @jit

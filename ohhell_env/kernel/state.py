@@ -92,7 +92,7 @@ _SHORTS = [
     ("deals", np.int16),  # () how many times this hand has been dealt, from 1
     ("trump_known", np.int16),  # () 0 while trump is not shown, or not named
     ("shown", np.int16),  # () card that made trump and is in play: the dealer's last, or the one cut; NONE
-    ("drawn", np.int16),  # () suit of the second pack's card; NONE
+    ("drawn", np.int16),  # () suit of the second deck's card; NONE
     ("rounds", np.int16),  # () knocking: rounds of bids that fitted
     ("worth", np.int16),  # () tricks that the current trick counts for
     ("num_calls", np.int16),  # () decisions before the play in this hand
@@ -131,9 +131,9 @@ def _table_fields(cards: int) -> list[Any]:
         ("turn_up", np.int64),  # () 1: the card after the deal, where there is one, makes trump
         ("lowest", np.int64),  # () 1: the lowest total wins
         ("first_dealer", np.int64),  # () seat; NONE: drawn at random
-        ("deck_size", np.int64),  # () cards in the pack
-        ("deck", np.int8, (cards,)),  # (C,) the pack; NONE beyond deck_size
-        ("pack", np.int64),  # () the pack as a bit mask
+        ("deck_size", np.int64),  # () cards in the deck
+        ("deck", np.int8, (cards,)),  # (C,) the deck; NONE beyond deck_size
+        ("deck_mask", np.int64),  # () the deck as a bit mask
         ("hand_sizes", np.int8, (MAX_HANDS,)),  # (H,) 0 beyond num_hands
     ]
 
@@ -142,7 +142,7 @@ TABLE = np.dtype([*_table_fields(NUM_CARDS), ("points", np.float64, (MAX_HAND_SI
 WIDE_TABLE = np.dtype(
     [
         *_table_fields(WIDE_NUM_CARDS),
-        ("pairs", np.int64),  # () cards that stand in the pack twice
+        ("pairs", np.int64),  # () cards that stand in the deck twice
         ("specials", np.int8, (MAX_HANDS,)),  # (H,) bits of `ramps.SPECIALS`
         ("random_ramp", np.int64),  # () 1: each hand size once, in random order
         ("peak", np.int64),  # () the largest hand
@@ -174,7 +174,7 @@ class Form:
 
     Attributes:
         name: "standard" or "wide".
-        players, kinds, cards, hand_size: the most seats, kinds of card, cards in a pack, cards in a hand.
+        players, kinds, cards, hand_size: the most seats, kinds of card, cards in a deck, cards in a hand.
         game, table: dtypes of its records.
         num_bids, first_bid, num_actions: of its action space; bid b is ``first_bid + b``.
     """
@@ -259,7 +259,7 @@ def compile_rules(rules: Sequence[Rules], form: Form | None = None) -> NDArray[n
         table["deck_size"] = len(one.deck)
         table["deck"] = NONE
         table["deck"][: len(one.deck)] = one.deck.cards
-        table["pack"] = mask_of(one.deck.cards)
+        table["deck_mask"] = mask_of(one.deck.cards)
         table["hand_sizes"][: one.num_hands] = one.hand_sizes
         if form is STANDARD_FORM:
             table["points"] = tabulate(resolve(one.scoring), one.hand_sizes, one.players)
@@ -270,9 +270,9 @@ def compile_rules(rules: Sequence[Rules], form: Form | None = None) -> NDArray[n
 
 def _compile_options(table: Any, rules: Rules) -> None:
     """The fields of a table that only the wide form has."""
-    kinds = rules.deck.kinds
+    card_set = rules.deck.card_set
     table["pairs"] = mask_of(rules.deck.pairs)
-    table["specials"][: rules.num_hands] = [kind.special for kind in rules.hand_kinds]
+    table["specials"][: rules.num_hands] = [kind.special for kind in rules.ramp_hands]
     table["random_ramp"] = rules.ramp == RANDOM
     table["peak"] = rules.peak
     origins = {"turned": TURNED, "named": NAMED, "cut": CUT, DRAWN: DRAWN_TRUMP}
@@ -290,10 +290,10 @@ def _compile_options(table: Any, rules: Rules) -> None:
     scoring = resolve(rules.scoring)
     for trump in range(NUM_SUITS + 1):
         for card in set(rules.deck.cards):
-            suit = kinds.suit(card)
+            suit = card_set.suit(card)
             suit = trump if suit == JOKERS else suit
             table["suits"][trump, card] = suit
-            table["ranks"][trump, card] = kinds.strength(card, trump != NO_TRUMP)
+            table["ranks"][trump, card] = card_set.strength(card, trump != NO_TRUMP)
             table["suit_cards"][trump, suit] |= 1 << card
         table["points"][trump] = tabulate(scoring, rules.hand_sizes, rules.players, trump, WIDE_MAX_HAND_SIZE)
 
@@ -304,7 +304,7 @@ def parse_decks(decks: Any, rules: Sequence[Rules]) -> NDArray[np.int8]:
     C is 52, or 104 in the wide form. Without ``decks`` they are those of the rules, which must then agree.
 
     Raises:
-        ValueError: if a deck is not exactly the table's pack, naming the deck and the card.
+        ValueError: if a deck is not exactly the table's deck, naming the deck and the card.
     """
     if not isinstance(decks, Iterable) or isinstance(decks, str):
         raise ValueError(f"deals={decks!r} is not a list of decks")
@@ -316,7 +316,7 @@ def parse_decks(decks: Any, rules: Sequence[Rules]) -> NDArray[np.int8]:
     out = np.full((len(decks), form_of(rules).cards), NONE, dtype=np.int8)
     for k, deck in enumerate(decks):
         try:
-            cards = parse_cards(deck, rules[0].deck.kinds)
+            cards = parse_cards(deck, rules[0].deck.card_set)
         except ValueError as error:
             raise ValueError(f"deals[{k}]: {error}") from error
         for one in rules:
@@ -326,7 +326,7 @@ def parse_decks(decks: Any, rules: Sequence[Rules]) -> NDArray[np.int8]:
 
 
 def _check_deck(name: str, cards: list[int], rules: Rules) -> None:
-    """A deck must hold each card as often as the pack does."""
+    """A given deck must hold each card as often as the table's deck does."""
     given, wanted = Counter(cards), Counter(rules.deck.cards)
     if given == wanted:
         return
@@ -334,8 +334,8 @@ def _check_deck(name: str, cards: list[int], rules: Rules) -> None:
     foreign = sorted(card for card in given if card not in wanted)
     repeated = sorted(card for card in given - wanted if card in wanted)
     text = "".join(
-        f", {what} {' '.join(card_name(card, rules.deck.kinds) for card in which)}"
-        for what, which in (("missing", missing), ("not in the pack", foreign), ("repeated", repeated))
+        f", {what} {' '.join(card_name(card, rules.deck.card_set) for card in which)}"
+        for what, which in (("missing", missing), ("not in the deck", foreign), ("repeated", repeated))
         if which
     )
     raise ValueError(f"{name} is not a whole deck of {len(rules.deck)} cards: {len(cards)} given{text}")

@@ -12,7 +12,7 @@ from ohhell_env.kernel.state import NO_TRUMP
 from ohhell_env.observation import wide as wide_form
 from ohhell_env.observation.sections import MAX_SUM_GAP, MIN_NEED, SCORE_GAPS, Section
 from ohhell_env.observation.standard import LAYOUT, OBSERVATION_SIZE, SECTIONS, WIDE_LAYOUT
-from ohhell_env.rules.cards import NUM_SUITS, RANKS, STANDARD, SUIT_NAMES, SUIT_SYMBOLS, Pack, card_id
+from ohhell_env.rules.cards import NUM_SUITS, RANKS, STANDARD, SUIT_NAMES, SUIT_SYMBOLS, CardSet, card_id
 from ohhell_env.rules.limits import MIN_PLAYERS, WIDE_MIN_PLAYERS
 from ohhell_env.rules.ramps import SPECIALS
 
@@ -166,27 +166,27 @@ _WIDE_DECODERS: dict[str, _Decoder] = _DECODERS | {
     "deals": _count,
     "broken": lambda row, name: bool(row[0]),
     "phase": lambda row, name: wide_form.PHASES[_one(row, name) or 0],
-    "pack": _many,
+    "deck": _many,
     "pairs": _many,
     "table": _wide_table,
 }
 
 
-def observation_text(observation: NDArray[np.int8], pack: Pack = STANDARD) -> str:
+def observation_text(observation: NDArray[np.int8], card_set: CardSet = STANDARD) -> str:
     """An observation as a person would read it, seats as you, left 1, left 2, ...
 
     Args:
         observation: of either layout.
-        pack: what the cards are called, ``rules.deck.kinds``.
+        card_set: what the cards are called, ``rules.deck.card_set``.
     """
     facts = decode(observation)
     names = ["you", *(f"left {k}" for k in range(1, facts["players"]))]
 
     def cards(held: list[int], twice: Sequence[int] = ()) -> str:
-        return " ".join(pack.symbol(card) for card in sorted([*held, *twice], reverse=True)) or "-"
+        return " ".join(card_set.symbol(card) for card in sorted([*held, *twice], reverse=True)) or "-"
 
     if "seconds" in facts:
-        return "\n".join(_wide_lines(facts, names, pack, cards))
+        return "\n".join(_wide_lines(facts, names, card_set, cards))
     trump = "none" if facts["trump"] is None else SUIT_NAMES[facts["trump"]]
     if facts["turned"] is not None:
         trump += f" ({RANKS[facts['turned']]}{SUIT_SYMBOLS[facts['trump']]} turned up)"
@@ -207,15 +207,15 @@ def observation_text(observation: NDArray[np.int8], pack: Pack = STANDARD) -> st
         line = f"{name:7} bid {bid}, taken {facts['taken'][seat]}"
         if facts["need"][seat] is not None:
             line += f", needs {facts['need'][seat]}"
-        lines.append(line + _played_text(facts, seat, pack, cards))
+        lines.append(line + _played_text(facts, seat, card_set, cards))
     return "\n".join(lines)
 
 
-def _played_text(facts: dict[str, Any], seat: int, pack: Pack, cards: Callable[..., str]) -> str:
+def _played_text(facts: dict[str, Any], seat: int, card_set: CardSet, cards: Callable[..., str]) -> str:
     """What a seat has on the table, what is known of its hand, and how far the viewer leads it."""
     text = ""
     if facts["trick"][seat] is not None:
-        text += f", in the trick {pack.symbol(facts['trick'][seat])}"
+        text += f", in the trick {card_set.symbol(facts['trick'][seat])}"
         text += " (winning)" if facts["winning"] == seat else ""
     if facts["played"][seat]:
         text += f", played {cards(facts['played'][seat], facts['replayed'][seat] if 'replayed' in facts else ())}"
@@ -229,7 +229,7 @@ def _played_text(facts: dict[str, Any], seat: int, pack: Pack, cards: Callable[.
     return text
 
 
-def _wide_lines(facts: dict[str, Any], names: list[str], pack: Pack, cards: Callable[..., str]) -> Iterator[str]:
+def _wide_lines(facts: dict[str, Any], names: list[str], card_set: CardSet, cards: Callable[..., str]) -> Iterator[str]:
     special = "".join(f", {word}" for word in facts["special"])
     yield (
         f"{facts['players']} players, hand of {facts['hand_size']}{special}, {facts['tricks_left']} tricks left, "
@@ -239,7 +239,7 @@ def _wide_lines(facts: dict[str, Any], names: list[str], pack: Pack, cards: Call
     trump = SUIT_NAMES[trump] if isinstance(trump, int) else trump
     for key, word in (("turned", "turned up"), ("shown", "shown")):
         if facts[key] is not None:
-            trump += f" ({pack.symbol(facts[key])} {word})"
+            trump += f" ({card_set.symbol(facts[key])} {word})"
     actor = "nobody to act" if facts["turn"] is None else f"to act {names[facts['turn']]}"
     worth = f"; the trick counts for {facts['worth']}" if facts["worth"] > 1 else ""
     yield f"trump {trump}; dealer {names[facts['dealer']]}; {actor}{worth}"
@@ -256,7 +256,7 @@ def _wide_lines(facts: dict[str, Any], names: list[str], pack: Pack, cards: Call
             line += f", {facts['pledges'][seat]}"
         if facts["first_bids"][seat] is not None:
             line += f", first bid {facts['first_bids'][seat]}"
-        yield line + _played_text(facts, seat, pack, cards)
+        yield line + _played_text(facts, seat, card_set, cards)
 
 
 def layout_table(wide: bool = False) -> str:

@@ -45,7 +45,7 @@ NOT_YET = NUM_BIDS + 1  # class of a bid that is not made
 _S = MAX_PLAYERS
 SECTIONS = (
     Section("hand", (NUM_CARDS,), "cards that the viewer holds"),
-    Section("unseen", (NUM_CARDS,), "cards of the pack that the viewer cannot place: not held, played or turned up"),
+    Section("unseen", (NUM_CARDS,), "cards of the deck that the viewer cannot place: not held, played or turned up"),
     Section("played", (_S, NUM_CARDS), "cards that each seat has played in this hand, the current trick included"),
     Section("voids", (_S, NUM_SUITS), "suits in which each seat has failed to follow in this hand"),
     HANDS_LEFT,
@@ -73,7 +73,8 @@ SECTIONS = (
 
 _AT, OBSERVATION_SIZE = offsets(SECTIONS)
 LAYOUT: Mapping[str, slice] = MappingProxyType({s.name: slice(_AT[s.name], _AT[s.name] + s.size) for s in SECTIONS})
-LAYOUT_HASH = hashlib.sha256(repr(SECTIONS).encode()).hexdigest()[:16]
+# Of names and shapes: a section that comes to mean something else takes another name.
+LAYOUT_HASH = hashlib.sha256(repr([(s.name, s.shape) for s in SECTIONS]).encode()).hexdigest()[:16]
 
 
 WIDE_LAYOUT: Mapping[str, slice] = MappingProxyType(
@@ -141,7 +142,7 @@ def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     if game["turned"] != NONE:
         seen |= ONE << game["turned"]
     store_64(out, row, _HAND, hand)
-    store_64(out, row, _UNSEEN, table["pack"] & ~seen)
+    store_64(out, row, _UNSEEN, table["deck_mask"] & ~seen)
     voids = np.int64(0)
     seat = viewer
     for k in range(players):

@@ -65,8 +65,8 @@ SECTIONS = (
     Section("hand", (_C,), "cards that the viewer holds and may see"),
     Section("seconds", (_C,), "cards that the viewer holds twice and may see"),
     Section("slots", (WIDE_MAX_HAND_SIZE,), "positions, in the order dealt, of the cards that the viewer still holds"),
-    Section("unseen", (_C,), "cards of the pack of which the viewer cannot place a copy"),
-    Section("unseen_seconds", (_C,), "cards of the pack of which the viewer can place neither of two copies"),
+    Section("unseen", (_C,), "cards of the deck of which the viewer cannot place a copy"),
+    Section("unseen_seconds", (_C,), "cards of the deck of which the viewer can place neither of two copies"),
     Section("played", (_S, _C), "cards that each seat has played in this hand, the current trick included"),
     Section("replayed", (_S, _C), "cards that each seat has played twice in this hand"),
     Section("others", (_S - 1, _C), "cards of each other seat that lie face up to the viewer"),
@@ -99,8 +99,8 @@ SECTIONS = (
     Section("deals", (MAX_DEALS,), "thermometer: this hand has been dealt at least 1, 2, .. 8 times"),
     Section("broken", (1,), "a trump has been played in this hand"),
     Section("phase", (len(PHASES),), ", ".join(PHASES)),
-    Section("pack", (_C,), "cards of the pack"),
-    Section("pairs", (_C,), "cards that stand in the pack twice"),
+    Section("deck", (_C,), "cards of the deck"),
+    Section("pairs", (_C,), "cards that stand in the deck twice"),
     Section(
         "table",
         (len(FLAGS) + sum(map(len, CHOICES.values())),),
@@ -119,7 +119,7 @@ _BIDS, _FIRST_BIDS, _PLEDGES, _ROUNDS = (_AT[s] for s in ("bids", "first_bids", 
 _TAKEN, _NEED, _BID_SUM, _FORBIDDEN = (_AT[s] for s in ("taken", "need", "bid_sum", "forbidden"))
 _TURN, _DEALER, _PLAYERS, _HAND_SIZE = (_AT[s] for s in ("turn", "dealer", "players", "hand_size"))
 _TRICKS_LEFT, _SPECIAL, _DEALS, _BROKEN = (_AT[s] for s in ("tricks_left", "special", "deals", "broken"))
-_PHASE, _PACK, _PAIRS, _TABLE = (_AT[s] for s in ("phase", "pack", "pairs", "table"))
+_PHASE, _DECK, _PAIRS, _TABLE = (_AT[s] for s in ("phase", "deck", "pairs", "table"))
 _BID_ROW, _NEED_ROW, _NUM_GAPS = _B + 2, MAX_NEED - MIN_NEED + 1, len(SCORE_GAPS)
 _LED_JOKER = NUM_SUITS
 _TRUMP_UNKNOWN = NUM_SUITS + 1
@@ -187,7 +187,7 @@ def write_unseen(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None
         bit = ONE << known
         twice |= once & bit
         once |= bit
-    put_bits(out, row, _UNSEEN, (table["pack"] & ~once) | (table["pairs"] & ~twice))
+    put_bits(out, row, _UNSEEN, (table["deck_mask"] & ~once) | (table["pairs"] & ~twice))
     put_bits(out, row, _UNSEEN_2, table["pairs"] & ~once)
 
 
@@ -286,8 +286,8 @@ def write_hand(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
 
 @jit_apart
 def write_table(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
-    """Sections pack, pairs, table."""
-    put_bits(out, row, _PACK, table["pack"])
+    """Sections deck, pairs, table."""
+    put_bits(out, row, _DECK, table["deck_mask"])
     put_bits(out, row, _PAIRS, table["pairs"])
     out[row, _TABLE] = table["sealed"]
     out[row, _TABLE + 1] = table["hook"]

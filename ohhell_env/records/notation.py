@@ -39,7 +39,7 @@ from ohhell_env.kernel.state import (
     form_of,
     parse_decks,
 )
-from ohhell_env.rules.cards import SUIT_NAMES, Pack, card_name, parse_card, parse_cards
+from ohhell_env.rules.cards import SUIT_NAMES, CardSet, card_name, parse_card, parse_cards
 from ohhell_env.rules.ramps import DRAWN, RANDOM
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game, illegal_action_text
@@ -179,8 +179,8 @@ class _Replay:
         return wanted
 
     def _deck(self, data: dict[str, Any], size: int) -> NDArray[np.int8]:
-        players, pack = self.rules.players, self.rules.deck.kinds
-        hands = [parse_cards(hand, pack) for hand in data["deal"]]
+        players, card_set = self.rules.players, self.rules.deck.card_set
+        hands = [parse_cards(hand, card_set) for hand in data["deal"]]
         if len(hands) != players or any(len(hand) != size for hand in hands):
             raise ValueError(f"{players} hands of {size} cards are needed")
         dealer = _whole(data["dealer"])
@@ -188,15 +188,15 @@ class _Replay:
             raise ValueError(f"dealer {dealer} is not a seat")
         order = [hands[(dealer + 1 + k) % players][trick] for trick in range(size) for k in range(players)]
         if data["turned"] is not None:
-            order.append(parse_card(data["turned"], pack))
-        return parse_decks([order + parse_cards(data["stock"], pack)], (self.rules,))
+            order.append(parse_card(data["turned"], card_set))
+        return parse_decks([order + parse_cards(data["stock"], card_set)], (self.rules,))
 
     def _moves(self, line: int, data: dict[str, Any]) -> None:
         record, table = self.games[0], self.tables[0]
-        pack = self.rules.deck.kinds
+        card_set = self.rules.deck.card_set
         calls = _checked(line, "bids", lambda: list(data["bids"]))
         cards = _checked(
-            line, "tricks", lambda: [card for trick in data["tricks"] for card in parse_cards(trick, pack)]
+            line, "tricks", lambda: [card for trick in data["tricks"] for card in parse_cards(trick, card_set)]
         )
         named = _checked(line, _NAMED, lambda: list(data.get(_NAMED, ())))
         said = played = 0
@@ -221,7 +221,7 @@ class _Replay:
             rulebook.apply(record, table, action)
             self.watch(self.games.copy(), action)
         for key, value, wanted in (
-            ("turned", data["turned"], _name(self.game.turned, pack)),
+            ("turned", data["turned"], _name(self.game.turned, card_set)),
             (_NAMED, named, _named(self.game)),
         ):
             if value != wanted:
@@ -275,7 +275,7 @@ class _Replay:
 
 
 def _hand_line(hand: Game) -> dict[str, Any]:
-    pack = hand.rules.deck.kinds
+    card_set = hand.rules.deck.card_set
     order, stock = hand.deal_order
     seats = [(hand.dealer + 1 + k) % hand.players for k in range(hand.players)]
     received = {seat: order[k :: hand.players] for k, seat in enumerate(seats)}
@@ -283,9 +283,9 @@ def _hand_line(hand: Game) -> dict[str, Any]:
         "hand": hand.hand_number,
         "size": hand.hand_size,
         "dealer": hand.dealer,
-        "deal": [_names(received[seat], pack) for seat in range(hand.players)],
-        "turned": _name(hand.turned, pack),
-        "stock": _names(stock, pack),
+        "deal": [_names(received[seat], card_set) for seat in range(hand.players)],
+        "turned": _name(hand.turned, card_set),
+        "stock": _names(stock, card_set),
         "bids": [_word(phase, action, hand) for phase, action in hand.calls],
         "tricks": _tricks(hand),
     }
@@ -320,7 +320,7 @@ def _named(hand: Game) -> list[str | None]:
 
 def _tricks(hand: Game) -> list[str]:
     tricks = [*(trick.plays for trick in hand.tricks), hand.trick]
-    return [_names((card for _, card in plays), hand.rules.deck.kinds) for plays in tricks if plays]
+    return [_names((card for _, card in plays), hand.rules.deck.card_set) for plays in tricks if plays]
 
 
 def _rules(data: Any) -> Rules:
@@ -349,12 +349,12 @@ def _check_keys(line: int, data: dict[str, Any], needed: tuple[str, ...], allowe
         raise RecordError(f"line {line}: {', '.join(unknown)} is not known; known are {', '.join(needed + allowed)}")
 
 
-def _names(cards: Iterable[int], pack: Pack) -> str:
-    return " ".join(card_name(card, pack) for card in cards)
+def _names(cards: Iterable[int], card_set: CardSet) -> str:
+    return " ".join(card_name(card, card_set) for card in cards)
 
 
-def _name(card: int | None, pack: Pack) -> str | None:
-    return None if card is None else card_name(card, pack)
+def _name(card: int | None, card_set: CardSet) -> str | None:
+    return None if card is None else card_name(card, card_set)
 
 
 def _parse(line: int, text: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, PASS_OR_N
 from ohhell_env.records.replay import Replay
 from ohhell_env.records.review import Option, Review
 from ohhell_env.render.scene import PHASES, deeds, scene_of, sorted_cards
-from ohhell_env.rules.cards import SUIT_NAMES, SUIT_SYMBOLS, Pack
+from ohhell_env.rules.cards import SUIT_NAMES, SUIT_SYMBOLS, CardSet
 from ohhell_env.rules.description import describe
 from ohhell_env.table.actions import short_text
 from ohhell_env.table.game import Game
@@ -77,13 +77,13 @@ def replay_data(replay: Replay, title: str, names: Sequence[str] | None, review:
             positions.append({"hand": number, **one})
     if replay.end.phase == MATCH_OVER:
         positions[-1]["status"] = f"The match is over: {scene_of(replay.end, None, names).result()}"
-    pack = replay.rules.deck.kinds
+    card_set = replay.rules.deck.card_set
     return {
         "title": title,
         "standard": replay.rules.standard,
         "rules": describe(replay.rules),
         "names": names,
-        "cards": {card: _card(card, pack) for card in sorted(set(replay.rules.deck.cards))},
+        "cards": {card: _card(card, card_set) for card in sorted(set(replay.rules.deck.cards))},
         "hands": hands,
         "positions": positions,
         "sights": sights.known,
@@ -141,7 +141,7 @@ def _hand(dealt: Game, last: Game, start: int, end: int) -> dict[str, Any]:
         "special": dealt.special,
         "deals": dealt.deals,
         "dealer": dealt.dealer,
-        "dealt": [sorted_cards(cards, dealt.rules.deck.kinds) for cards in dealt.dealt],
+        "dealt": [sorted_cards(cards, dealt.rules.deck.card_set) for cards in dealt.dealt],
         "tricks": [
             {"plays": trick.plays, "winner": trick.winner, "named": _suit_name(trick.named)} for trick in last.tricks
         ],
@@ -246,9 +246,9 @@ def _suit_name(suit: int | None) -> str | None:
     return None if suit is None else SUIT_NAMES[suit]
 
 
-def _card(card: int, pack: Pack) -> dict[str, Any]:
+def _card(card: int, card_set: CardSet) -> dict[str, Any]:
     """A card's rank and suit as they stand on it; a card without a suit has its name for a rank."""
-    name = pack.symbol(card)
+    name = card_set.symbol(card)
     suit = name[-1] if name[-1] in SUIT_SYMBOLS else ""
     rank = name.removesuffix(suit).replace("T", "10") if suit else name
     return {"rank": rank, "suit": suit, "red": suit in RED_SUITS and suit != ""}
@@ -257,7 +257,7 @@ def _card(card: int, pack: Pack) -> dict[str, Any]:
 def _action(game: Game, action: int) -> dict[str, Any]:
     """An action in words, with the card where one is played by name."""
     text = game.action_text(action)
-    named = game.phase == PLAY and action < game.form.first_bid and short_text(text) in game.rules.deck.kinds.names
+    named = game.phase == PLAY and action < game.form.first_bid and short_text(text) in game.rules.deck.card_set.names
     return {"text": text, "card": action if named else None}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, NAME_SUIT, NAME_TRUMP, PASS_OR_NIL, PLAY
-from ohhell_env.rules.cards import JOKERS, SUIT_NAMES, SUITS, Pack
+from ohhell_env.rules.cards import JOKERS, SUIT_NAMES, SUITS, CardSet
 from ohhell_env.table.game import Game
 
 PHASES = {
@@ -40,7 +40,7 @@ class Face:
 
 
 def face_of(name: str) -> Face:
-    """The face of a card by its name in a `Pack`: ``TD`` has the index 10 and the suit diamonds, ``*1`` is joker 1."""
+    """A card by its name in a `CardSet`: ``TD`` has the index 10 and the suit diamonds, ``*1`` is joker 1."""
     if name.startswith("*"):
         return Face(f"JOKER {name[1:]}".rstrip(), None)
     return Face(name[:-1].replace("T", "10"), SUITS.index(name[-1]))
@@ -174,7 +174,7 @@ def scene_of(game: Game, viewer: int | None = None, names: Sequence[str] | None 
     names = [f"player_{seat}" for seat in range(game.players)] if names is None else names
     if len(names) != game.players:
         raise ValueError(f"{len(names)} names for {game.players} seats")
-    pack = game.rules.deck.kinds
+    card_set = game.rules.deck.card_set
     bids, first_bids = game.visible_bids(viewer), game.visible_first_bids(viewer)
     past = game.past_hands
     points = game.points if game.phase in (HAND_OVER, MATCH_OVER) else past[-1].points if past else None
@@ -204,30 +204,32 @@ def scene_of(game: Game, viewer: int | None = None, names: Sequence[str] | None 
         num_hands=game.num_hands,
         hand_size=game.hand_size,
         trump=game.trump if game.trump_known else None,
-        turned=None if game.turned is None else pack.names[game.turned],
+        turned=None if game.turned is None else card_set.names[game.turned],
         seats=seats,
-        trick=TrickScene(_named(game.trick, pack), game.winning, game.named_suit, game.worth),
-        last_trick=TrickScene(_named(last[-1].plays, pack), last[-1].winner, last[-1].named) if last else None,
+        trick=TrickScene(_named(game.trick, card_set), game.winning, game.named_suit, game.worth),
+        last_trick=TrickScene(_named(last[-1].plays, card_set), last[-1].winner, last[-1].named) if last else None,
         tricks_done=len(tricks),
         bidding=game.phase in (BID, BLIND, PASS_OR_NIL) or (game.phase == NAME_TRUMP and None in game.bids),
         trump_known=game.trump_known,
-        shown=None if game.shown is None else pack.names[game.shown],
+        shown=None if game.shown is None else card_set.names[game.shown],
         special=game.special,
         deals=game.deals,
         lowest=game.rules.lowest,
     )
 
 
-def _named(plays: Iterable[tuple[int, int]], pack: Pack) -> tuple[tuple[int, str], ...]:
-    return tuple((seat, pack.names[card]) for seat, card in plays)
+def _named(plays: Iterable[tuple[int, int]], card_set: CardSet) -> tuple[tuple[int, str], ...]:
+    return tuple((seat, card_set.names[card]) for seat, card in plays)
 
 
 def _hand(game: Game, viewer: int | None, seat: int) -> tuple[str | None, ...]:
     """A hand in the order in which it is held, None for cards that the viewer does not see."""
-    cards, pack = game.hands[seat], game.rules.deck.kinds
+    cards, card_set = game.hands[seat], game.rules.deck.card_set
     if not game.sees_cards(viewer, seat):
         return (None,) * len(cards)
-    return tuple(pack.names[card] for card in sorted_cards(cards, pack, game.trump if game.trump_known else None))
+    return tuple(
+        card_set.names[card] for card in sorted_cards(cards, card_set, game.trump if game.trump_known else None)
+    )
 
 
 def _positions(game: Game, viewer: int | None, seat: int) -> tuple[int, ...]:
@@ -237,10 +239,12 @@ def _positions(game: Game, viewer: int | None, seat: int) -> tuple[int, ...]:
     return tuple(slot + 1 for slot, _ in game.slots(seat))
 
 
-def sorted_cards(cards: Iterable[int], pack: Pack, trump: int | None = None) -> list[int]:
+def sorted_cards(cards: Iterable[int], card_set: CardSet, trump: int | None = None) -> list[int]:
     """Cards as people hold them: jokers, trumps, then the other suits, in each the highest first."""
     suits = [JOKERS, trump, *(SUITS.index(letter) for letter in SUIT_ORDER)]
-    return sorted(cards, key=lambda card: (suits.index(pack.suit(card)), -pack.strength(card, trump is not None)))
+    return sorted(
+        cards, key=lambda card: (suits.index(card_set.suit(card)), -card_set.strength(card, trump is not None))
+    )
 
 
 def by_suit(names: Iterable[str]) -> list[tuple[int | None, tuple[str, ...]]]:

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ohhell_env.render.scene import Scene, by_suit, face_of, sorted_cards
-from ohhell_env.rules.cards import SUIT_NAMES, SUIT_SYMBOLS, SUITS, Pack
+from ohhell_env.rules.cards import SUIT_NAMES, SUIT_SYMBOLS, SUITS, CardSet
 from ohhell_env.table.actions import short_text
 from ohhell_env.table.events import (
     BidMade,
@@ -135,7 +135,7 @@ def choices_line(scene: Scene, words: Sequence[str]) -> Text:
     return Text("You choose ", style=DIM).append(", ".join(short))
 
 
-def event_text(event: Event, names: Sequence[str], viewer: int, pack: Pack) -> Text | None:
+def event_text(event: Event, names: Sequence[str], viewer: int, card_set: CardSet) -> Text | None:
     """What happened, in a line for a viewer; None for what the next screen says anyway."""
 
     def does(seat: int, verb: str, ending: str = "s") -> str:
@@ -147,12 +147,12 @@ def event_text(event: Event, names: Sequence[str], viewer: int, pack: Pack) -> T
         case BidsShown():
             return Text("  bids are shown", style=DIM)
         case CardPlayed(seat, card):
-            return Text(f"{does(seat, 'play')} ", style=DIM).append_text(card_text(pack.names[card]))
+            return Text(f"{does(seat, 'play')} ", style=DIM).append_text(card_text(card_set.names[card]))
         case CardShown(card):
-            return Text("  ", style=DIM).append_text(card_text(pack.names[card])).append(" is shown")
+            return Text("  ", style=DIM).append_text(card_text(card_set.names[card])).append(" is shown")
         case CardsSeen(cards) if cards[viewer] is not None:
-            held = sorted_cards(cards[viewer] or (), pack)
-            return _cards_text(Text("  you see your cards: ", style=DIM), [pack.names[card] for card in held])
+            held = sorted_cards(cards[viewer] or (), card_set)
+            return _cards_text(Text("  you see your cards: ", style=DIM), [card_set.names[card] for card in held])
         case TrickTaken(None):
             return Text("  nobody takes the trick: the next one counts for it too", style=MARK)
         case TrickTaken(int(seat)):

@@ -1,6 +1,6 @@
 """A table's rules as plain data: no game state and nothing compiled.
 
-Read in this order: `cards` (cards, packs), `limits` (sizes that arrays are laid out for), `ramps` (hand sizes),
+Read in this order: `cards` (cards, decks), `limits` (sizes that arrays are laid out for), `ramps` (hand sizes),
 `scoring` (points), `rules` (`Rules`, the one value that describes a table), `presets` (well-known tables),
 `description` (a table in English). Everything else may import this package; it imports nothing of ours.
 """

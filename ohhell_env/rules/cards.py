@@ -1,8 +1,8 @@
 """Cards and decks: their numbers, their names, and the parsing of both.
 
 The bit order of the whole project is declared here once: card ``c`` is bit ``c`` of a hand, and
-``c = 13 * suit + rank`` with suits clubs 0, diamonds 1, hearts 2, spades 3 and ranks 2..A as 0..12. Packs with more
-kinds of card number theirs from 52 on (`PACKS`).
+``c = 13 * suit + rank`` with suits clubs 0, diamonds 1, hearts 2, spades 3 and ranks 2..A as 0..12. Sets with more
+cards number theirs from 52 on (`CARD_SETS`).
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def rank_of(card: int) -> int:
 
 
 @dataclass(frozen=True)
-class Pack:
-    """What the kinds of card of a sort of pack are called, and which beats which within a suit.
+class CardSet:
+    """The cards that a deck is made from: what they are called, and which beats which within a suit.
 
     Attributes:
-        name: what the sort is called.
-        names: of each kind of card, by number: rank then suit; a joker's begins with ``*`` and has no suit.
+        name: what the set is called.
+        names: of each card, by number: rank then suit; a joker's begins with ``*`` and has no suit.
         order: ranks (and jokers) from the lowest to the highest in a hand with a trump suit.
         order_without_trump: the same without one. Ranks joined by ``=`` are equal: the first one played wins.
     """
@@ -89,7 +89,7 @@ class Pack:
         """The card that a text names: ``"TD"``, ``"10d"`` and ``"T♦"`` are all the ten of diamonds.
 
         Raises:
-            ValueError: if the text names no card of the pack.
+            ValueError: if the text names no card of the set.
         """
         name = text.strip().upper()
         suit = _SUIT_OF_SYMBOL.get(name[-1:])
@@ -113,54 +113,54 @@ def _suited(*ranks: str, suits: str = SUITS) -> tuple[str, ...]:
 
 
 _LOW_TO_HIGH = " ".join(RANKS)
-STANDARD = Pack("standard", _STANDARD_NAMES, _LOW_TO_HIGH, _LOW_TO_HIGH)
+STANDARD = CardSet("standard", _STANDARD_NAMES, _LOW_TO_HIGH, _LOW_TO_HIGH)
 # In Spain the three ranks second (as in tute and brisca, whose players play pocha).
 _ACE_THREE = "2 4 5 6 7 8 9 T J Q K 3 A"
-SPANISH = Pack("spanish", _STANDARD_NAMES, _ACE_THREE, _ACE_THREE)
+SPANISH = CardSet("spanish", _STANDARD_NAMES, _ACE_THREE, _ACE_THREE)
 # Six-handed 500: elevens and twelves in each suit, red thirteens, a joker, which is the highest trump.
 _FIVE_HUNDRED = "2 3 4 5 6 7 8 9 T 11 12 13 J Q K A *"
-FIVE_HUNDRED = Pack(
+FIVE_HUNDRED = CardSet(
     "five hundred",
     _STANDARD_NAMES + _suited("11", "12") + _suited("13", suits="DH") + ("*",),
     _FIVE_HUNDRED,
     _FIVE_HUNDRED,
 )
 # "Oh Sh--!" (encyclopedia): super twos S, twos, then super, hi 1, hi 2 and low joker above the ace; last without trump.
-OH_SH = Pack(
+OH_SH = CardSet(
     "oh sh",
     _STANDARD_NAMES + ("*S", "*1", "*2", "*L") + _suited("S"),
     "3 4 5 6 7 8 9 T J Q K A *L *2 *1 *S 2 S",
     "*S=*1=*2=*L 2=S 3 4 5 6 7 8 9 T J Q K A",
 )
-PACKS = {pack.name: pack for pack in (STANDARD, SPANISH, FIVE_HUNDRED, OH_SH)}
+CARD_SETS = {card_set.name: card_set for card_set in (STANDARD, SPANISH, FIVE_HUNDRED, OH_SH)}
 
 
-def card_name(card: int, pack: Pack = STANDARD) -> str:
+def card_name(card: int, card_set: CardSet = STANDARD) -> str:
     """Rank then suit, for example ``"TD"`` for the ten of diamonds.
 
     Raises:
-        ValueError: if ``card`` is not a number of the pack, 0..51 in the standard one.
+        ValueError: if ``card`` is not a number of the set, 0..51 in the standard one.
     """
-    if not 0 <= card < len(pack):
-        raise ValueError(f"card {card!r} is not a card number; cards are 0..{len(pack) - 1}")
-    return pack.names[card]
+    if not 0 <= card < len(card_set):
+        raise ValueError(f"card {card!r} is not a card number; cards are 0..{len(card_set) - 1}")
+    return card_set.names[card]
 
 
-def card_symbol(card: int, pack: Pack = STANDARD) -> str:
+def card_symbol(card: int, card_set: CardSet = STANDARD) -> str:
     """As `card_name`, with the suit's symbol: ``"T♦"``."""
-    return pack.symbol(card)
+    return card_set.symbol(card)
 
 
-def parse_card(text: str, pack: Pack = STANDARD) -> int:
+def parse_card(text: str, card_set: CardSet = STANDARD) -> int:
     """The card that a text names: ``"TD"``, ``"10d"`` and ``"T♦"`` are all the ten of diamonds.
 
     Raises:
-        ValueError: if the text names no card of the pack.
+        ValueError: if the text names no card of the set.
     """
-    return pack.parse(text)
+    return card_set.parse(text)
 
 
-def parse_cards(cards: str | Iterable[str | int], pack: Pack = STANDARD) -> list[int]:
+def parse_cards(cards: str | Iterable[str | int], card_set: CardSet = STANDARD) -> list[int]:
     """Card numbers from a text (``"2C TD AS"``) or from any mixture of names and numbers.
 
     Raises:
@@ -168,18 +168,18 @@ def parse_cards(cards: str | Iterable[str | int], pack: Pack = STANDARD) -> list
     """
     if not isinstance(cards, Iterable):
         raise ValueError(f"{cards!r} is no list of cards; give names as in '2C TD AS', or a list of names or numbers")
-    return [_parse_entry(entry, pack) for entry in (cards.split() if isinstance(cards, str) else cards)]
+    return [_parse_entry(entry, card_set) for entry in (cards.split() if isinstance(cards, str) else cards)]
 
 
-def _parse_entry(entry: str | int, pack: Pack) -> int:
+def _parse_entry(entry: str | int, card_set: CardSet) -> int:
     if isinstance(entry, str):
-        return pack.parse(entry)
+        return card_set.parse(entry)
     try:
         number = operator.index(entry)
     except TypeError:
         number = -1
-    if isinstance(entry, bool) or not 0 <= number < len(pack):
-        raise ValueError(f"card {entry!r} is not a card number; cards are 0..{len(pack) - 1}")
+    if isinstance(entry, bool) or not 0 <= number < len(card_set):
+        raise ValueError(f"card {entry!r} is not a card number; cards are 0..{len(card_set) - 1}")
     return number
 
 
@@ -200,6 +200,15 @@ def mask_of(cards: Iterable[int]) -> int:
     return mask
 
 
+def _card_set(name: CardSet | str) -> CardSet:
+    """A card set by its name in `CARD_SETS`."""
+    if isinstance(name, CardSet):
+        return name
+    if not isinstance(name, str) or name not in CARD_SETS:
+        raise ValueError(f"card_set={name!r} is not known; use one of {', '.join(map(repr, CARD_SETS))}")
+    return CARD_SETS[name]
+
+
 @dataclass(frozen=True)
 class Deck:
     """The cards that a table plays with.
@@ -207,7 +216,7 @@ class Deck:
     Attributes:
         name: what players call it.
         cards: the card numbers in it, ascending, each once or twice.
-        pack: the sort of pack, which names and ranks the cards: a name in `PACKS`.
+        card_set: what names and ranks the cards; a name in `CARD_SETS` is accepted too.
 
     Raises:
         ValueError: if the deck is empty, holds a card more than twice, or holds something that is no card.
@@ -215,17 +224,16 @@ class Deck:
 
     name: str
     cards: tuple[int, ...]
-    pack: str = "standard"
+    card_set: CardSet = STANDARD
 
     def __post_init__(self) -> None:
-        if self.pack not in PACKS:
-            raise ValueError(f"pack={self.pack!r} is not known; use one of {', '.join(map(repr, PACKS))}")
-        cards = tuple(sorted(parse_cards(self.cards, self.kinds)))
+        object.__setattr__(self, "card_set", _card_set(self.card_set))
+        cards = tuple(sorted(parse_cards(self.cards, self.card_set)))
         if not cards:
             raise ValueError(f"deck {self.name!r} is empty; a deck needs at least one card")
         for card in set(cards):
             if cards.count(card) > 2:
-                name = card_name(card, self.kinds)
+                name = card_name(card, self.card_set)
                 raise ValueError(f"deck {self.name!r} holds {name} {cards.count(card)} times; a card may stand twice")
         object.__setattr__(self, "cards", cards)
 
@@ -233,32 +241,28 @@ class Deck:
         return len(self.cards)
 
     @property
-    def kinds(self) -> Pack:
-        """The sort of pack."""
-        return PACKS[self.pack]
-
-    @property
     def pairs(self) -> tuple[int, ...]:
         """The cards that stand in it twice, ascending."""
         return tuple(card for card in sorted(set(self.cards)) if self.cards.count(card) == 2)
 
     @classmethod
-    def of(cls, cards: str | Iterable[str | int], name: str | None = None, pack: str = "standard") -> Deck:
+    def of(cls, cards: str | Iterable[str | int], name: str | None = None, card_set: CardSet | str = STANDARD) -> Deck:
         """A deck of the cards named, for example ``Deck.of("AC KC AD KD AH KH")``."""
-        numbers = tuple(parse_cards(cards, PACKS[pack]))
-        return cls(name or f"{len(numbers)} cards", numbers, pack)
+        card_set = _card_set(card_set)
+        numbers = tuple(parse_cards(cards, card_set))
+        return cls(name or f"{len(numbers)} cards", numbers, card_set)
 
 
 STANDARD_DECK = Deck("standard 52", tuple(range(NUM_CARDS)))
-TWO_PACKS = Deck("two packs, 104", STANDARD_DECK.cards * 2)
-SPANISH_DECK = Deck("Spanish 40", tuple(c for c in range(NUM_CARDS) if RANKS[rank_of(c)] not in "89T"), "spanish")
-FIVE_HUNDRED_DECK = Deck("six-handed 500, 63", tuple(range(len(FIVE_HUNDRED))), "five hundred")
+DOUBLE_DECK = Deck("double deck, 104", STANDARD_DECK.cards * 2)
+SPANISH_DECK = Deck("Spanish 40", tuple(c for c in range(NUM_CARDS) if RANKS[rank_of(c)] not in "89T"), SPANISH)
+FIVE_HUNDRED_DECK = Deck("six-handed 500, 63", tuple(range(len(FIVE_HUNDRED))), FIVE_HUNDRED)
 OH_SH_DECK = Deck(
-    "Oh Sh--!, 64", (*range(len(OH_SH)), *(card_id(suit, NUM_RANKS - 1) for suit in range(NUM_SUITS))), "oh sh"
+    "Oh Sh--!, 64", (*range(len(OH_SH)), *(card_id(suit, NUM_RANKS - 1) for suit in range(NUM_SUITS))), OH_SH
 )
 DECKS = {
     "standard": STANDARD_DECK,
-    "two packs": TWO_PACKS,
+    "double deck": DOUBLE_DECK,
     "spanish": SPANISH_DECK,
     "five hundred": FIVE_HUNDRED_DECK,
     "oh sh": OH_SH_DECK,

@@ -80,7 +80,7 @@ def _hands(rules: Rules) -> str:
     if rules.ramp == RANDOM:
         return f"{rules.num_hands} hands of 1 to {rules.peak} cards each, every size once, in random order"
     if rules.ramp == DRAWN:
-        return f"{rules.num_hands} hands of as many cards each, 1 to {rules.peak}, as a card of a second pack says"
+        return f"{rules.num_hands} hands of as many cards each, 1 to {rules.peak}, as a card of a second deck says"
     cards = "card" if set(sizes) == {1} else "cards"
     entries = sizes if isinstance(rules.ramp, str) else rules.ramp
     hands = f"one hand of {entries[0]}" if len(sizes) == 1 else f"{len(sizes)} hands of {ramp_text(entries)}"
@@ -89,8 +89,8 @@ def _hands(rules: Rules) -> str:
 
 def _hand_lines(rules: Rules) -> Iterator[str]:
     specials = 0
-    for kind in rules.hand_kinds:
-        specials |= kind.special
+    for hand in rules.ramp_hands:
+        specials |= hand.special
     if specials & NO_TRUMP_HAND:
         yield "A hand marked no trump has none."
     if specials & BLIND_HAND:
@@ -112,7 +112,7 @@ def _trump(rules: Rules) -> str:
     if trump == "cut":
         return "A card is turned up before the deal, makes trump, and is shuffled back in."
     if trump == DRAWN:
-        return "The suit of the second pack's card is trump."
+        return "The suit of the second deck's card is trump."
     if trump in SUIT_NAMES:
         return f"{str(trump).capitalize()} are always trump."
     return f"Trump goes by turns: {', '.join('no trump' if one == 'none' else one for one in trump)}."
@@ -152,14 +152,14 @@ def _bid_lines(rules: Rules) -> Iterator[str]:
 
 
 def _pack_lines(rules: Rules) -> Iterator[str]:
-    kinds = rules.deck.kinds
-    if kinds.name == "standard":
+    card_set = rules.deck.card_set
+    if card_set.name == "standard":
         return
-    order = " ".join(reversed(kinds.order.split()))
-    yield f"Cards from high to low: {order}{', with trump' if kinds.order != kinds.order_without_trump else ''}."
-    if kinds.order != kinds.order_without_trump:
-        yield f"Without trump: {' '.join(reversed(kinds.order_without_trump.split()))}."
-    if any(name.startswith("*") for name in kinds.names):
+    order = " ".join(reversed(card_set.order.split()))
+    yield f"Cards from high to low: {order}{', with trump' if card_set.order != card_set.order_without_trump else ''}."
+    if card_set.order != card_set.order_without_trump:
+        yield f"Without trump: {' '.join(reversed(card_set.order_without_trump.split()))}."
+    if any(name.startswith("*") for name in card_set.names):
         yield (
             "Jokers (*) belong to the trump suit. Without trump a joker may be played to any lead, and whoever leads "
             "one names the suit to follow."

@@ -17,4 +17,4 @@ WIDE_MAX_PLAYERS = 10
 WIDE_MAX_HAND_SIZE = 26  # two players, 52 cards
 WIDE_NUM_BIDS = WIDE_MAX_HAND_SIZE + 1
 WIDE_NUM_KINDS = 63  # kinds of card: one bit each of a non-negative int64
-WIDE_NUM_CARDS = 104  # cards of a pack, each kind at most twice
+WIDE_NUM_CARDS = 104  # cards of a deck, each kind at most twice

@@ -33,7 +33,7 @@ PRESETS: dict[str, Rules] = {
     "old_heck": Rules(ramp="up-down", bids="open", scoring="exact_with_set_penalty"),
     "crazy_whist": Rules(ramp=_CRAZY * 4, bids="open", scoring="basic"),
     "seven_up_seven_down": Rules(ramp=_SEVEN, bids="open"),
-    "mormon_bridge": Rules(ramp="up-down", bids="open", deck="two packs", cap=15, duplicates="ante"),  # type: ignore[arg-type]
+    "mormon_bridge": Rules(ramp="up-down", bids="open", deck="double deck", cap=15, duplicates="ante"),  # type: ignore[arg-type]
     "pocha": Rules(ramp="up-down", bids="open", deck="spanish", full_deal="last"),  # type: ignore[arg-type]
     "oh_sh": Rules(
         players=6,

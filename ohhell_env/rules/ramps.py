@@ -15,7 +15,7 @@ SPECIALS = {"no trump": NO_TRUMP_HAND, "blind": BLIND_HAND, "golden": GOLDEN_HAN
 RANDOM, DRAWN = "random", "drawn"
 
 
-class HandKind(NamedTuple):
+class RampHand(NamedTuple):
     """One hand of a ramp: its cards for each seat, and its special rules as bits of `SPECIALS`."""
 
     size: int
@@ -32,7 +32,7 @@ def _up(peak: int) -> tuple[int, ...]:
 
 # Hand sizes from the largest hand allowed ("down-up": base rules; others: encyclopedia, "Order of Hands").
 # Of "random" and "drawn" the sizes that may come: once each, in an order that a match's seed decides; and by a card of
-# a second pack for each hand, as many hands as an ordinary ramp has.
+# a second deck for each hand, as many hands as an ordinary ramp has.
 RAMPS: dict[str, Callable[[int], tuple[int, ...]]] = {
     "down-up": lambda peak: _down(peak) + _up(peak)[1:],
     "up-down": lambda peak: _up(peak) + _down(peak)[1:],
@@ -58,14 +58,14 @@ def corners(ramp: str) -> tuple[int, ...] | None:
     return tuple(sizes)
 
 
-def hand_kind(entry: int | str) -> HandKind:
+def ramp_hand(entry: int | str) -> RampHand:
     """A hand from an entry of a ramp: a size, or a size with special rules, as ``"8 no trump"`` or ``"5 blind"``.
 
     Raises:
         ValueError: if the entry is neither.
     """
     if not isinstance(entry, str):
-        return HandKind(entry)
+        return RampHand(entry)
     number, _, words = entry.strip().partition(" ")
     special = 0
     rest = words.strip()
@@ -77,7 +77,7 @@ def hand_kind(entry: int | str) -> HandKind:
         rest = rest[len(word) :].strip(" ,")
     if not number.isdecimal() or not special or rest:
         raise ValueError(f"{entry!r} is no hand")
-    return HandKind(int(number), special)
+    return RampHand(int(number), special)
 
 
 def special_text(special: int) -> str:
@@ -101,20 +101,20 @@ def check_ramp(ramp: Any, peak: int, where: str) -> tuple[int | str, ...]:
     checked: list[int | str] = []
     for entry in entries:
         try:
-            kind = hand_kind(entry)
+            hand = ramp_hand(entry)
         except ValueError:
-            kind = HandKind(0)
-        whole: Any = kind.size  # a caller may give anything
-        if isinstance(entry, bool) or not isinstance(whole, int) or not 1 <= kind.size <= peak:
+            hand = RampHand(0)
+        whole: Any = hand.size  # a caller may give anything
+        if isinstance(entry, bool) or not isinstance(whole, int) or not 1 <= hand.size <= peak:
             raise ValueError(
                 f"ramp={ramp!r} holds {entry!r}; hand sizes are {allowed}, "
                 f"or such a number with {', '.join(SPECIALS)}, as in '{peak} no trump'"
             )
-        if kind.special & GOLDEN_HAND and kind.special & (MISER_HAND | BLIND_HAND):
+        if hand.special & GOLDEN_HAND and hand.special & (MISER_HAND | BLIND_HAND):
             raise ValueError(f"ramp={ramp!r} holds {entry!r}; in a golden hand nobody bids")
-        if kind.special & MISER_HAND and kind.special & BLIND_HAND:
+        if hand.special & MISER_HAND and hand.special & BLIND_HAND:
             raise ValueError(f"ramp={ramp!r} holds {entry!r}; in a miser hand nobody bids")
-        checked.append(f"{kind.size} {special_text(kind.special)}" if kind.special else kind.size)
+        checked.append(f"{hand.size} {special_text(hand.special)}" if hand.special else hand.size)
     return tuple(checked)
 
 

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ohhell_env.rules import ramps
-from ohhell_env.rules.cards import DECKS, NUM_CARDS, NUM_SUITS, STANDARD_DECK, SUIT_NAMES, Deck, card_name, parse_cards
+from ohhell_env.rules.cards import (
+    DECKS,
+    NUM_CARDS,
+    NUM_SUITS,
+    STANDARD,
+    STANDARD_DECK,
+    SUIT_NAMES,
+    Deck,
+    card_name,
+    parse_cards,
+)
 from ohhell_env.rules.limits import (
     MAX_HAND_SIZE,
     MAX_PLAYERS,
@@ -16,7 +26,7 @@ from ohhell_env.rules.limits import (
     WIDE_MAX_PLAYERS,
     WIDE_MIN_PLAYERS,
 )
-from ohhell_env.rules.ramps import BLIND_HAND, DRAWN, GOLDEN_HAND, MISER_HAND, RAMPS, RANDOM, HandKind, hand_kind
+from ohhell_env.rules.ramps import BLIND_HAND, DRAWN, GOLDEN_HAND, MISER_HAND, RAMPS, RANDOM, RampHand, ramp_hand
 from ohhell_env.rules.scoring import LOWEST_WINS, Scoring, TabulatedScoring, num_arguments, resolve, tabulate
 
 BIDS = ("sealed", "open", "together")
@@ -54,7 +64,7 @@ class Rules:
         ramp: hands in the order played. A pattern, up to the largest hand that deck and ``cap`` allow, 26 cards at
             most: "down-up", "up-down", "down", "up", "up-down, peak twice", "up twice", "random" (each size once, in
             an order that the match's seed decides), "drawn" (as many hands as "up-down" has, each of the size that a
-            card from a second pack says, ace 1 to king 13, cards beyond the largest hand drawn again); corners as in
+            card from a second deck says, ace 1 to king 13, cards beyond the largest hand drawn again); corners as in
             "10..1..10" or "1..10"; or the hands themselves, so ``(5,)`` is a match of a single five-card hand. A hand
             may have rules of its own: "8 no trump"; "5 blind" (everybody bids before any cards are looked at; trump
             is known); "5 golden" (no bids, a point a trick whatever the scoring); "5 miser" (no bids; whoever takes
@@ -67,11 +77,11 @@ class Rules:
             names and "none" that hands take in turn, "named" (one of the four suits, by the highest bidder, the first
             of equals in the order of bidding, once all have bid; a hand without bids has no trump), "cut" (the suit
             of a card cut before the deal and shuffled back in, shown when a blind or nil round is over), "drawn"
-            (with ramp "drawn": the suit of the second pack's card). Where a joker is turned or cut, the dealer names
+            (with ramp "drawn": the suit of the second deck's card). Where a joker is turned or cut, the dealer names
             a suit or no trump before the bidding.
         scoring: a name in `ohhell_env.rules.scoring.SCORINGS`, or a function (bid, taken, hand size[, players[,
             trump]]) -> points.
-        deck: the pack: a `Deck`, or a name in `ohhell_env.rules.cards.DECKS`; 52 cards by default, any part of them for
+        deck: a `Deck`, or a name in `ohhell_env.rules.cards.DECKS`; 52 cards by default, any part of them for
             small games.
         first_dealer: seat that deals the first hand, or "random".
         cap: the largest hand of a pattern, where the deck allows more; 0 for none.
@@ -145,7 +155,7 @@ class Rules:
         scoring = resolve(self.scoring)  # an unusable scoring is refused here, not in mid-match
         for trump in range(len(ROTATION)) if num_arguments(scoring) == 5 else (NUM_SUITS,):
             tabulate(scoring, self.hand_sizes, self.players, trump, WIDE_MAX_HAND_SIZE)
-        object.__setattr__(self, "deals", tuple(tuple(parse_cards(deal, self.deck.kinds)) for deal in self.deals))
+        object.__setattr__(self, "deals", tuple(tuple(parse_cards(deal, self.deck.card_set)) for deal in self.deals))
         for number, deal in enumerate(self.deals):
             if tuple(sorted(deal)) != self.deck.cards:
                 raise ValueError(
@@ -216,14 +226,14 @@ class Rules:
             raise ValueError(f"full_deal={self.full_deal!r} needs trump='turned'; with trump={trump!r} use 'none'")
         if self.duplicates != "first" and not self.deck.pairs:
             raise ValueError(
-                f"duplicates={self.duplicates!r} needs a deck that holds cards twice, as 'two packs'; "
+                f"duplicates={self.duplicates!r} needs a deck that holds cards twice, as 'double deck'; "
                 f"{self.deck.name!r} holds none"
             )
 
     def _check_together(self) -> None:
         """What cannot be played with what."""
-        no_bids = any(kind.special & (GOLDEN_HAND | MISER_HAND) for kind in self.hand_kinds)
-        blind = any(kind.special & BLIND_HAND for kind in self.hand_kinds)
+        no_bids = any(hand.special & (GOLDEN_HAND | MISER_HAND) for hand in self.ramp_hands)
+        blind = any(hand.special & BLIND_HAND for hand in self.ramp_hands)
         for wrong, what in (
             (self.bids == "together" and self.hook, "bids='together' needs hook=False: nobody bids last"),
             (self.knocking and self.bids != "together", "knocking=True needs bids='together'"),
@@ -250,17 +260,17 @@ class Rules:
         return min(most, self.cap) if self.cap else most
 
     @property
-    def hand_kinds(self) -> tuple[HandKind, ...]:
+    def ramp_hands(self) -> tuple[RampHand, ...]:
         """The hands of the match in the order played, with their special rules."""
         if not isinstance(self.ramp, str):
-            return tuple(hand_kind(entry) for entry in self.ramp)
+            return tuple(ramp_hand(entry) for entry in self.ramp)
         sizes = RAMPS[self.ramp](self.peak) if self.ramp in RAMPS else ramps.corners(self.ramp) or ()
-        return tuple(HandKind(size) for size in sizes)
+        return tuple(RampHand(size) for size in sizes)
 
     @property
     def hand_sizes(self) -> tuple[int, ...]:
         """Cards in each hand of the match, in the order played; of a random or drawn ramp the sizes that may come."""
-        return tuple(kind.size for kind in self.hand_kinds)
+        return tuple(hand.size for hand in self.ramp_hands)
 
     @property
     def num_hands(self) -> int:
@@ -277,9 +287,9 @@ class Rules:
         """Whether the table is of the standard form: the observation and action space of 3 to 7 players, 52 cards."""
         wide = (
             not MIN_PLAYERS <= self.players <= MAX_PLAYERS,
-            self.deck.pack != "standard" or bool(self.deck.pairs) or len(self.deck) > NUM_CARDS,
+            self.deck.card_set != STANDARD or bool(self.deck.pairs) or len(self.deck) > NUM_CARDS,
             max(self.hand_sizes) > MAX_HAND_SIZE,
-            self.ramp in (RANDOM, DRAWN) or any(kind.special for kind in self.hand_kinds),
+            self.ramp in (RANDOM, DRAWN) or any(hand.special for hand in self.ramp_hands),
             self.trump not in ("turned", "none") or self.full_deal != "none",
             self.knocking or self.cooperative or self.nil_round or self.blind_bids,
             self.lead_trump != "any" or self.must_trump,
@@ -293,11 +303,11 @@ class Rules:
 
         A scoring that has no name is written out as its table of points.
         """
-        kinds = self.deck.kinds
+        card_set = self.deck.card_set
         deck: Any = next((name for name, known in DECKS.items() if known == self.deck), None)
         if deck is None:
-            deck = {"name": self.deck.name, "cards": [card_name(card, kinds) for card in self.deck.cards]}
-            deck |= {"pack": self.deck.pack} if self.deck.pack != "standard" else {}
+            deck = {"name": self.deck.name, "cards": [card_name(card, card_set) for card in self.deck.cards]}
+            deck |= {"card_set": card_set.name} if card_set != STANDARD else {}
         data: dict[str, Any] = {}
         for option in fields(self):
             value = getattr(self, option.name)
@@ -307,7 +317,7 @@ class Rules:
             data["scoring"] = TabulatedScoring.to_json(self.scoring, self.hand_sizes, self.players)
         data["deck"] = deck
         if self.deals:
-            data["deals"] = [[card_name(card, kinds) for card in deal] for deal in self.deals]
+            data["deals"] = [[card_name(card, card_set) for card in deal] for deal in self.deals]
         return data
 
     @classmethod
@@ -329,9 +339,8 @@ class Rules:
         if isinstance(options.get("scoring"), dict):
             options["scoring"] = TabulatedScoring.from_json(options["scoring"])
         deck = options.get("deck", "standard")
-        if isinstance(deck, dict) and {"name", "cards"} <= set(deck) <= {"name", "cards", "pack"}:
-            pack = deck.get("pack", "standard")
-            options["deck"] = Deck(deck["name"], tuple(deck["cards"]), pack)
+        if isinstance(deck, dict) and {"name", "cards"} <= set(deck) <= {"name", "cards", "card_set"}:
+            options["deck"] = Deck(deck["name"], tuple(deck["cards"]), deck.get("card_set", STANDARD))
         elif isinstance(deck, str) and deck in DECKS:
             options["deck"] = DECKS[deck]
         else:

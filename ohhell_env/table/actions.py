@@ -17,9 +17,9 @@ def action_text(action: int, rules: Rules | None = None, form: Form | None = Non
     """
     rules = rules or Rules()
     form = form or form_of((rules,))
-    kinds = rules.deck.kinds
-    if 0 <= action < min(form.first_bid, len(kinds)):
-        return f"play {kinds.names[action]}"
+    card_set = rules.deck.card_set
+    if 0 <= action < min(form.first_bid, len(card_set)):
+        return f"play {card_set.names[action]}"
     if form.first_bid <= action < form.first_bid + form.num_bids:
         return f"bid {action - form.first_bid}"
     if form is WIDE_FORM:

@@ -65,7 +65,7 @@ def _table_of(rules: Rules, form: Form) -> Any:
 
 
 class Game:
-    """One table as it stands. Cards are numbers of the deck's pack (0..51), seats 0..players-1, points floats.
+    """One table as it stands. Cards are numbers of the the deck (0..51), seats 0..players-1, points floats.
 
     The view is live: it reads the record it was made from. It offers no way to change it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, NAME_SUIT, NAME_TRUMP, PASS_OR_NIL, PLAY
-from ohhell_env.rules.cards import JOKERS, STANDARD, SUIT_NAMES, SUIT_SYMBOLS, Pack
+from ohhell_env.rules.cards import JOKERS, STANDARD, SUIT_NAMES, SUIT_SYMBOLS, CardSet
 from ohhell_env.table.game import Game
 
 _SPEAKS = {
@@ -16,15 +16,15 @@ _SPEAKS = {
 }
 
 
-def hand_text(cards: Iterable[int], pack: Pack = STANDARD) -> str:
+def hand_text(cards: Iterable[int], card_set: CardSet = STANDARD) -> str:
     """A hand by suits, spades first, high cards first: ``♠ A K 4  ♦ T 2``; jokers before all."""
     by_suit: dict[int, list[int]] = {}
-    for card in sorted(cards, key=lambda one: (pack.suit(one), pack.strength(one, True)), reverse=True):
-        by_suit.setdefault(pack.suit(card), []).append(card)
+    for card in sorted(cards, key=lambda one: (card_set.suit(one), card_set.strength(one, True)), reverse=True):
+        by_suit.setdefault(card_set.suit(card), []).append(card)
     return "  ".join(
-        " ".join(pack.symbol(card) for card in held)
+        " ".join(card_set.symbol(card) for card in held)
         if suit == JOKERS
-        else f"{SUIT_SYMBOLS[suit]} {' '.join(pack.rank_name(card) for card in held)}"
+        else f"{SUIT_SYMBOLS[suit]} {' '.join(card_set.rank_name(card) for card in held)}"
         for suit, held in by_suit.items()
     )
 
@@ -39,9 +39,9 @@ def table_text(game: Game, viewer: int | None = None) -> str:
     """
     game.check_viewer(viewer)
     bids, firsts = game.visible_bids(viewer), game.visible_first_bids(viewer)
-    pack = game.rules.deck.kinds
+    card_set = game.rules.deck.card_set
     lines = [_headline(game), ""]
-    shown = [_shown(game, viewer, seat, pack) for seat in range(game.players)]
+    shown = [_shown(game, viewer, seat, card_set) for seat in range(game.players)]
     for seat in range(game.players):
         marks = ("D" if seat == game.dealer else " ") + (">" if seat == game.player else " ")
         contract = _contract(bids[seat], game.taken[seat], game.pledges[seat], firsts[seat])
@@ -49,29 +49,29 @@ def table_text(game: Game, viewer: int | None = None) -> str:
     tricks = game.tricks
     if tricks:
         winner = "nobody" if tricks[-1].winner is None else f"player_{tricks[-1].winner}"
-        lines += ["", f"last trick  {_plays_text(tricks[-1].plays, pack)}  taken by {winner}"]
+        lines += ["", f"last trick  {_plays_text(tricks[-1].plays, card_set)}  taken by {winner}"]
     if game.phase in (PLAY, NAME_SUIT):
         named = "" if game.named_suit is None else f"  ({SUIT_NAMES[game.named_suit]} named)"
         worth = f"  (counts for {game.worth})" if game.worth > 1 else ""
-        trick = _plays_text(game.trick, pack) or f"player_{game.player} leads"
+        trick = _plays_text(game.trick, card_set) or f"player_{game.player} leads"
         lines += ["", f"trick {len(tricks) + 1:<5} {trick}{named}{worth}"]
     elif game.phase in (HAND_OVER, MATCH_OVER):
         lines += ["", "points      " + "  ".join(f"{seat}:{points:+g}" for seat, points in enumerate(game.points))]
     return "\n".join(lines)
 
 
-def _shown(game: Game, viewer: int | None, seat: int, pack: Pack) -> str:
+def _shown(game: Game, viewer: int | None, seat: int, card_set: CardSet) -> str:
     """A seat's hand as the viewer sees it; hidden cards as a count."""
     hand = game.hands[seat]
     if game.sees_cards(viewer, seat):
         if game.rules.own_cards == "hidden" and hand:
-            return "  ".join(f"{slot + 1}:{pack.symbol(card)}" for slot, card in game.slots(seat))
-        return hand_text(hand, pack)
+            return "  ".join(f"{slot + 1}:{card_set.symbol(card)}" for slot, card in game.slots(seat))
+        return hand_text(hand, card_set)
     return f"{len(hand)} card{'s' * (len(hand) != 1)}"
 
 
-def _plays_text(plays: Iterable[tuple[int, int]], pack: Pack) -> str:
-    return "  ".join(f"{seat}:{pack.symbol(card)}" for seat, card in plays)
+def _plays_text(plays: Iterable[tuple[int, int]], card_set: CardSet) -> str:
+    return "  ".join(f"{seat}:{card_set.symbol(card)}" for seat, card in plays)
 
 
 def _contract(bid: int | str | None, taken: int, pledge: str | None, first: int | str | None) -> str:
@@ -86,7 +86,7 @@ def _contract(bid: int | str | None, taken: int, pledge: str | None, first: int 
 
 
 def _headline(game: Game) -> str:
-    pack = game.rules.deck.kinds
+    card_set = game.rules.deck.card_set
     if not game.trump_known:
         trump = "trump not yet known"
     elif game.trump is None:
@@ -94,9 +94,9 @@ def _headline(game: Game) -> str:
     else:
         trump = f"trump {SUIT_NAMES[game.trump]}"
     if game.turned is not None:
-        trump += f" ({pack.symbol(game.turned)} turned)"
+        trump += f" ({card_set.symbol(game.turned)} turned)"
     elif game.shown is not None:
-        trump += f" ({pack.symbol(game.shown)} shown)"
+        trump += f" ({card_set.symbol(game.shown)} shown)"
     if game.phase == BID:
         state = f"player_{game.player} bids"
     elif game.phase == PLAY:

@@ -1,4 +1,4 @@
-"""OpenSpiel: CFR+ on a tiny pack, three players and a card each; NashConv falls towards an equilibrium.
+"""OpenSpiel: CFR+ on a tiny deck, three players and a card each; NashConv falls towards an equilibrium.
 
 python -m training.examples.open_spiel_cfr
 """

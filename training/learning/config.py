@@ -53,7 +53,7 @@ class Config:
         large_hands: how much more often the largest hand is dealt than a hand of no cards would be: 0 for all alike.
         sealed: share of the tables where bids are sealed; they are open at the others.
         hook: share of the tables where the dealer may not make the bids fit.
-        deck: cards of the pack, as "AC KC ..."; all 52 when empty.
+        deck: cards of the deck, as "AC KC ..."; all 52 when empty.
         past: share of the hands in which a past policy of this run has one or two seats; its decisions are not learned
             from. One is kept at every twentieth of the run, in the folder `past`, and one drawn for each iteration.
         past_from: share of the run done before past policies play.
@@ -192,7 +192,7 @@ class Config:
         self.tables()
 
     @property
-    def pack(self) -> Deck:
+    def cards(self) -> Deck:
         """The cards in play."""
         return Deck.of(self.deck) if self.deck else STANDARD_DECK
 
@@ -200,7 +200,7 @@ class Config:
         """The tables of the run, each a match of one hand, and how often each is drawn; the shares add up to 1."""
         rules, shares = [], []
         for players in sorted(set(self.players)):
-            peak = Rules(players=players, deck=self.pack).peak
+            peak = Rules(players=players, deck=self.cards).peak
             largest = min(peak, self.max_hand_size or peak)
             sizes = [1 + self.large_hands * size / largest for size in range(1, largest + 1)]
             for size, weight in enumerate(sizes, 1):
@@ -208,7 +208,7 @@ class Config:
                     for hook, hook_share in ((True, self.hook), (False, 1 - self.hook)):
                         share = self.players.count(players) / len(self.players) * weight / sum(sizes)
                         if bids_share * hook_share > 0:
-                            rules.append(Rules(players, (size,), hook=hook, bids=bids, deck=self.pack))
+                            rules.append(Rules(players, (size,), hook=hook, bids=bids, deck=self.cards))
                             shares.append(share * bids_share * hook_share)
         return rules, shares
 

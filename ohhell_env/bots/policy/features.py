@@ -98,7 +98,7 @@ NUM_DERIVED = sum(size for _, size, _ in DERIVED)
 _LENGTH, _UNSEEN_LENGTH, _ABOVE, _BELOW, _LEGAL, _BEATS = (
     sum(size for _, size, _ in DERIVED[:k]) for k in range(len(DERIVED))
 )
-INPUT_HASH = hashlib.sha256(repr((LAYOUT_HASH, DERIVED)).encode()).hexdigest()[:16]
+INPUT_HASH = hashlib.sha256(repr((LAYOUT_HASH, [(name, size) for name, size, _ in DERIVED])).encode()).hexdigest()[:16]
 
 
 @jit
@@ -112,7 +112,7 @@ def write_derived(game: Any, table: Any, viewer: Int, relabelling: Int, inputs: 
         seen |= game["played"][seat]
     if game["turned"] != NONE:
         seen |= ONE << game["turned"]
-    unseen = table["pack"] & ~seen
+    unseen = table["deck_mask"] & ~seen
     for suit in range(NUM_SUITS):
         label = PERMUTATIONS[relabelling, suit]
         held, out = (hand >> (NUM_RANKS * suit)) & SUIT, (unseen >> (NUM_RANKS * suit)) & SUIT
@@ -177,8 +177,8 @@ def comes_first(game: Any, table: Any, viewer: Int, a: Int, b: Int) -> bool:
     one, other = suit_marks(game, players, viewer, a), suit_marks(game, players, viewer, b)
     if one != other:
         return bool(one > other)
-    pack = table["pack"]  # a short pack may treat its suits unequally
-    return bool((pack >> (NUM_RANKS * a)) & SUIT > (pack >> (NUM_RANKS * b)) & SUIT)
+    deck = table["deck_mask"]  # a short deck may treat its suits unequally
+    return bool((deck >> (NUM_RANKS * a)) & SUIT > (deck >> (NUM_RANKS * b)) & SUIT)
 
 
 @jit

@@ -219,7 +219,7 @@ def test_any_table_is_played_to_the_end_in_its_own_words(name: str) -> None:
         words = game.action_text(action)
         assert f"[{words}]" in told
         if not game.sees_cards(seat, seat):
-            held = {game.rules.deck.kinds.names[card] for card in game.hands[seat]}
+            held = {game.rules.deck.card_set.names[card] for card in game.hands[seat]}
             assert not held & set(re.findall(r"\[play ([^\]]+)\]", told.rpartition("It is your turn")[2]))
         done, _ = env.step(choice.choice([f"[{words}]", f"I say: [{short_text(words)}]", words.upper()]))
     rewards, info = env.close()
