@@ -80,7 +80,7 @@ def first_illegal(games: Any, actions: Any) -> Int:
 
 
 @jit
-def show_games(games: Any, tables: Any, start: Int, stop: Int, observation: Any, mask: Any, player: Any) -> None:
+def observe_current(games: Any, tables: Any, start: Int, stop: Int, observation: Any, mask: Any, player: Any) -> None:
     """Write the decision that each game start..stop-1 waits for."""
     for i in range(start, stop):
         game = games[i]
@@ -288,7 +288,9 @@ class Simulator:
         batch.reward[:] = 0
         batch.hand_over[:] = False
         batch.match_over[:] = False
-        self._spread(show_games, self.games, self.tables, after=(batch.observation, batch.action_mask, batch.player))
+        self._spread(
+            observe_current, self.games, self.tables, after=(batch.observation, batch.action_mask, batch.player)
+        )
         return batch
 
     def step(self, actions: ArrayLike, out: Batch | None = None) -> Batch:

@@ -52,7 +52,7 @@ def at_table(match: Match, folder: Path, ask: Callable[[str], str] = str, person
 
 
 def screen(session: Session) -> str:
-    session._show()
+    session._print_table()
     session._tricks()
     file = session.console.file
     assert isinstance(file, io.StringIO)
@@ -101,7 +101,7 @@ def test_whatever_may_be_typed_means_the_action_it_says(name: str) -> None:
         game = match.game
         if number % 5 and game.phase == PLAY:
             continue
-        words = game.legal_words
+        words = game.actions_by_text
         assert set(words.values()) == set(game.legal_actions)
         for action in game.legal_actions:
             text = game.action_text(action)
@@ -191,7 +191,7 @@ def with_other_secrets(match: Match, viewer: int, rng: np.random.Generator) -> M
         count = Counter(int(order[place]) for place in places)
         record["hands"][seat] = sum(1 << card for card in count)
         if wide:
-            record["seconds"][seat] = sum(1 << card for card, copies in count.items() if copies == 2)
+            record["held_twice"][seat] = sum(1 << card for card, copies in count.items() if copies == 2)
     if game.phase == PLAY and wide and not sees(game, viewer, viewer) and record["first_action"] == 0:
         record["legal"] = record["hands"][game.player or 0]
     for seat in range(players):

@@ -194,7 +194,7 @@ def test_a_match_without_its_players_is_not_taken_up(
 
 
 def shown(session: Session) -> str:
-    session._show()
+    session._print_table()
     session._hint()
     return printed(session)
 

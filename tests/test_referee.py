@@ -51,7 +51,7 @@ def shuffled(cards: Sequence[str], rng: random.Random) -> list[str]:
     return rng.sample(cards, len(cards))
 
 
-def play_on(game: Referee, rng: random.Random) -> Referee:
+def play_out_hand(game: Referee, rng: random.Random) -> Referee:
     while game.phase in NEXT_TO_ACT:
         game.act(some_move(game, rng))
     return game
@@ -94,7 +94,7 @@ def test_the_hands_of_a_given_ramp_come_in_its_order() -> None:
         assert game.next_hand_size == game.ramp[len(seen)]
         game.deal(FULL_DECK)
         seen.append((game.hand_number, game.hand_size, game.view(0)["hands_left"]))
-        play_on(game, rng)
+        play_out_hand(game, rng)
     assert seen == [(0, 2, 2), (1, 7, 1), (2, 1, 0)]
     assert (game.phase, game.next_hand_size) == ("over", None)
 
@@ -135,7 +135,7 @@ def test_seat_one_deals_first_and_the_deal_passes_to_the_left() -> None:
         game.deal(FULL_DECK)
         assert game.turn == (game.dealer + 1) % 3
         assert game.legal() == {0, 1}
-        play_on(game, rng)
+        play_out_hand(game, rng)
     assert dealers == [0, 1, 2, 0, 1]
 
 
@@ -170,7 +170,7 @@ def test_only_the_first_and_the_last_hand_of_four_players_lack_a_trump() -> None
             game.deal(shuffled(FULL_DECK, rng))
             if game.trump_suit is None:
                 without.append(game.hand_number)
-            play_on(game, rng)
+            play_out_hand(game, rng)
         assert without == ([0, 24] if players == 4 else [])
 
 
@@ -182,7 +182,7 @@ def test_full_hands_leave_a_turned_card_and_these_unseen(
     game = one_hand(size, players)
     assert sum(len(hand) for hand in game.hands) == dealt
     assert game.turned == FULL_DECK[dealt]
-    play_on(game, random.Random(4))
+    play_out_hand(game, random.Random(4))
     for seat in range(players):
         assert game.view(seat)["unseen"] == set(FULL_DECK[dealt + 1 :])
         assert len(game.view(seat)["unseen"]) == unseen_by_all
@@ -470,7 +470,7 @@ def test_nobody_moves_between_hands() -> None:
     assert refuses(game, 0, "nobody can move")
     assert game.legal() == set()
     game.deal(FULL_DECK)
-    play_on(game, random.Random(5))
+    play_out_hand(game, random.Random(5))
     assert game.phase == "over"
     assert game.turn is None
     assert game.legal() == set()
@@ -505,7 +505,7 @@ def test_bid_ten_and_take_ten_is_twenty() -> None:
     others = [" ".join(rank + suit for rank in "23456789TJ") for suit in "CDH"]
     game = laid_out([all_ten, *others], turned="4S")
     make(game, 10, 0, 0, 1)
-    play_on(game, random.Random(6))
+    play_out_hand(game, random.Random(6))
     assert game.taken == [10, 0, 0, 0]
     assert game.scores == [20, 10, 10, 0]
 

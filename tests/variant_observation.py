@@ -72,7 +72,7 @@ class Sight:
         unseen = unplaced(game, self.viewer)
         for least, (hand, rest, gone, faced) in (
             (1, ("hand", "unseen", "played", "others")),
-            (2, ("seconds", "unseen_seconds", "replayed", "others_seconds")),
+            (2, ("hand_twice", "unseen_twice", "played_twice", "others_twice")),
         ):
             yield hand, self.copies(mine, least)
             yield rest, self.copies(unseen, least)

@@ -16,9 +16,9 @@ from rich.console import Console
 
 from ohhell_env.arena.evaluate import evaluate
 from ohhell_env.arena.intervals import Estimate
-from ohhell_env.arena.ledger import contents
 from ohhell_env.arena.matches import ArenaError
 from ohhell_env.arena.options import file_written, progress, run_command
+from ohhell_env.arena.results import contents
 from training.learning.config import Config
 
 LEARNERS = ("dmc", "ppo")

@@ -27,7 +27,7 @@ from ohhell_env.kernel.rulebook import NUM_ACTIONS
 from ohhell_env.kernel.state import GAME
 from ohhell_env.rules.limits import MAX_PLAYERS
 from ohhell_env.rules.rules import Rules
-from ohhell_env.simulator import Simulator, show_games
+from ohhell_env.simulator import Simulator, observe_current
 from training.learning.collector import relative_points, score_hands
 
 MAX_NODES = 3_000_000  # of one depth of the tree: about 2 GB while it is built
@@ -171,7 +171,7 @@ class Tree:
         for _ in range(rules.players * (rules.hand_sizes[0] + 1)):
             mask = np.empty((len(games), NUM_ACTIONS), dtype=np.int8)
             player = np.empty(len(games), dtype=np.int64)
-            show_games(games, self.tables, 0, len(games), _UNSEEN, mask, player)
+            observe_current(games, self.tables, 0, len(games), _UNSEEN, mask, player)
             parents, actions = np.nonzero(mask)  # (M,), (M,)
             self._refuse_above(len(parents))
             if len(parents) > len(games):
@@ -285,7 +285,7 @@ def responses(rules: Rules, policy: Policy) -> Responses:
 def uniform(views: NDArray[np.void], tables: NDArray[np.void]) -> NDArray[np.float64]:
     """The policy of the random player."""
     mask, player = np.empty((len(views), NUM_ACTIONS), dtype=np.int8), np.empty(len(views), dtype=np.int64)
-    show_games(views, tables, 0, len(views), _UNSEEN, mask, player)
+    observe_current(views, tables, 0, len(views), _UNSEEN, mask, player)
     return mask / mask.sum(axis=1, keepdims=True)
 
 

@@ -14,9 +14,9 @@ import tyro
 from rich.console import Console
 
 from ohhell_env.arena.intervals import Estimate
-from ohhell_env.arena.ledger import weights_hash
 from ohhell_env.arena.matches import ArenaError, tables_for
 from ohhell_env.arena.options import run_command
+from ohhell_env.arena.results import weights_hash
 from ohhell_env.bots.policy.bot import CARD, META, WEIGHTS, PolicyBot, load_checkpoint, shipped_checkpoints
 from ohhell_env.bots.spec import SEARCH_WITH
 from training.learning.checkpoint import model_card, stages, under_name, write_atomically

@@ -85,7 +85,7 @@ def rules_prompt(rules: Rules) -> str:
     )
 
 
-def parse_action(text: str, meanings: Sequence[str], verb: str, words: Mapping[str, int] | None = None) -> int:
+def parse_action(text: str, meanings: Sequence[str], verb: str, synonyms: Mapping[str, int] | None = None) -> int:
     """The action that a player's message means, forgivingly.
 
     What stands in square brackets counts, or else the whole message. It may be an action as the table writes it, a bid
@@ -96,13 +96,13 @@ def parse_action(text: str, meanings: Sequence[str], verb: str, words: Mapping[s
         text: the message.
         meanings: each action in words, ``env.get_action_meanings()``.
         verb: what the player has to do: `BID`, `CARD`, `POSITION` (of a card that is not seen) or `SUIT`.
-        words: other words for some actions, as `Game.legal_words` has them.
+        synonyms: other texts for some actions, as `Game.actions_by_text` has them.
 
     Raises:
         ValueError: if no action, or more than one, can be meant; the message says what to write.
     """
     actions = {meaning.lower(): action for action, meaning in enumerate(meanings)}
-    known = {**actions, **(words or {})}
+    known = {**actions, **(synonyms or {})}
     brackets = re.findall(r"\[([^\[\]]+)\]", text)
     for said in reversed(brackets or [text]):
         exact = " ".join(said.lower().strip(" .!").split())
@@ -194,7 +194,7 @@ class OhHellTextEnv(ta.Env):
         seat = self.state.current_player_id
         self.state.add_observation(action, ta.ObservationType.PLAYER_ACTION, from_id=seat, to_id=seat)
         try:
-            self._move(parse_action(action, self.meanings, self._verb(), self.table.game.legal_words))
+            self._move(parse_action(action, self.meanings, self._verb(), self.table.game.actions_by_text))
         except ValueError as reason:
             if self.state.set_invalid_move(str(reason)):
                 rewards = {other: -1.0 if other == seat else 0.0 for other in range(len(self._totals))}
@@ -247,7 +247,7 @@ class OhHellTextEnv(ta.Env):
         for seat, told in enumerate(self._told):
             events, self._told[seat] = news(self.table.game, seat, told)
             for event in events:
-                self.state.add_observation(self._words(event, seat), ta.ObservationType.GAME_MESSAGE, to_id=seat)
+                self.state.add_observation(self._announcement(event, seat), ta.ObservationType.GAME_MESSAGE, to_id=seat)
 
     def _prompt(self, player_id: int, game_state: Any) -> str:
         rules = rules_prompt(self.table.rules)
@@ -260,7 +260,7 @@ class OhHellTextEnv(ta.Env):
     def _cards(self, cards: Sequence[int]) -> str:
         return " ".join(self._card(card) for card in sorted(cards, reverse=True)) or "none"
 
-    def _words(self, event: Any, seat: int) -> str:
+    def _announcement(self, event: Any, seat: int) -> str:
         """An event as a dealer would announce it to a seat."""
         match event:
             case HandDealt():

@@ -1,6 +1,6 @@
 """Who is better: the same deals for every contestant in every seat, with 95 % intervals.
 
-Read in this order: `matches` (play many at once), `workers` (in several processes), `ledger` (results on disk, so
+Read in this order: `matches` (play many at once), `workers` (in several processes), `results` (results on disk, so
 that a run resumes), `intervals` (statistics), `report` and `standings` (what came out), `tables` and `plots` (to look
 at), `options` (what the commands share), `evaluate` and `tournament` (the commands). Imports `bots` and the
 simulator.

@@ -14,10 +14,10 @@ import numpy as np
 import tyro
 from rich.console import Console
 
-from ohhell_env.arena.ledger import contents
 from ohhell_env.arena.matches import ArenaError, Played, bot_seeds, checked_deals, one_against_rest, tables_for
 from ohhell_env.arena.options import TableOptions, file_written, progress, run_command
 from ohhell_env.arena.report import Report, report_on
+from ohhell_env.arena.results import contents
 from ohhell_env.arena.workers import Contest, MakeBot, make_bot, play_portions, portions
 from ohhell_env.rules.rules import Rules
 

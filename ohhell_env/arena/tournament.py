@@ -15,9 +15,9 @@ import tyro
 from numpy.typing import NDArray
 from rich.console import Console
 
-from ohhell_env.arena.ledger import Ledger, contents
 from ohhell_env.arena.matches import ArenaError, bot_seeds, checked_deals, rotations, tables_for
 from ohhell_env.arena.options import TableOptions, file_written, progress, run_command
+from ohhell_env.arena.results import ResultsFolder, contents
 from ohhell_env.arena.standings import Standings, standings_of
 from ohhell_env.arena.workers import Contest, MakeBot, Portion, make_bot, play_portions, portions
 from ohhell_env.rules.rules import Rules
@@ -114,18 +114,18 @@ def tournament(
         "seed": seed,
         "rules": [table.to_json() for table in tables],
     }
-    ledger = Ledger(Path(out), settings, seats, len(tables))
+    results = ResultsFolder(Path(out), settings, seats, len(tables))
     if on_start:
-        on_start(int(ledger.done.sum()), ledger.repaired)
-    _play_missing(ledger, contest, portions(seeds, seats), workers, on_progress)
+        on_start(int(results.done.sum()), results.repaired)
+    _play_missing(results, contest, portions(seeds, seats), workers, on_progress)
     num_hands = [table.num_hands for table in tables]
-    standings = standings_of(seats, ledger.points, ledger.made, num_hands, contestants, settings)
+    standings = standings_of(seats, results.points, results.made, num_hands, contestants, settings)
     file_written(Path(out) / "standings.json", json.dumps(standings.to_json(), indent=1) + "\n")
     return standings
 
 
 def _play_missing(
-    ledger: Ledger,
+    results: ResultsFolder,
     contest: Contest,
     work: Sequence[Portion],
     workers: int,
@@ -133,13 +133,13 @@ def _play_missing(
 ) -> None:
     """Play every portion that has a deal missing, as a whole, and keep the deals that were missing."""
     firsts = np.cumsum([0, *(len(portion.seeds) for portion in work)])
-    missing = [k for k in range(len(work)) if not ledger.done[firsts[k] : firsts[k + 1]].all()]
-    with contextlib.closing(play_portions(contest, [work[k] for k in missing], workers)) as results:
-        for index, played in results:
-            before = int(ledger.done.sum())
-            ledger.add(int(firsts[missing[index]]), played)
+    missing = [k for k in range(len(work)) if not results.done[firsts[k] : firsts[k + 1]].all()]
+    with contextlib.closing(play_portions(contest, [work[k] for k in missing], workers)) as finished:
+        for index, played in finished:
+            before = int(results.done.sum())
+            results.add(int(firsts[missing[index]]), played)
             if on_progress:
-                on_progress(int(ledger.done.sum()) - before)
+                on_progress(int(results.done.sum()) - before)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -82,13 +82,13 @@ def unseen_cards(game: Any, table: Any, seat: Int) -> Int:
 
 
 @jit
-def _seconds(game: Any, seat: Int) -> Int:
+def _held_twice(game: Any, seat: Int) -> Int:
     return np.int64(0)
 
 
 @jit
-def _wide_seconds(game: Any, seat: Int) -> Int:
-    return game["seconds"][seat]
+def _wide_held_twice(game: Any, seat: Int) -> Int:
+    return game["held_twice"][seat]
 
 
 @jit
@@ -156,7 +156,7 @@ def _wide_contract(game: Any, seat: Int) -> Int:
     return max(np.int64(game["bids"][seat]), 0)
 
 
-seconds = by_form(_seconds, _wide_seconds)  # cards that a seat holds twice
+held_twice = by_form(_held_twice, _wide_held_twice)  # cards that a seat holds twice
 cards_left = by_form(_cards_left, _wide_cards_left)  # how many cards a seat holds, told from what it has played
 classes = by_form(_classes, _wide_classes)  # suits that a hand falls into
 higher_cards = by_form(_higher_cards, _wide_higher_cards)  # cards of the same suit that beat a card
@@ -191,7 +191,7 @@ def weigh_hand(game: Any, table: Any, seat: Int, unseen: Int, left: Int, notes: 
     trump = np.int64(game["trump"])
     trumps_out = out * popcount(unseen & suit_cards(game, table, trump)) if trump != NO_TRUMP else 0.0
     squeeze = pressure(game, table, seat, left)
-    twice = seconds(game, seat)
+    twice = held_twice(game, seat)
     total = popcount(hand) + popcount(twice)
     count = total
     for s in range(classes(game)):
@@ -345,7 +345,7 @@ def best_card(game: Any, table: Any, notes: Notes) -> Int:
     """
     seat = np.int64(game["player"])
     unseen = unseen_cards(game, table, seat)
-    left = popcount(game["hands"][seat]) + popcount(seconds(game, seat))
+    left = popcount(game["hands"][seat]) + popcount(held_twice(game, seat))
     count = weigh_hand(game, table, seat, unseen, left - 1, notes)
     write_none_of(notes, count, unseen)
     bid = contract(game, seat)

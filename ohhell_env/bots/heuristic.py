@@ -62,7 +62,7 @@ def longest_suit(game: Any, table: Any, seat: Int) -> Int:
     most = -1
     for suit in range(NUM_SUITS):
         cards = game["hands"][seat] & table["suit_cards"][NO_TRUMP, suit]
-        weight = 64 * (popcount(cards) + popcount(game["seconds"][seat] & cards))
+        weight = 64 * (popcount(cards) + popcount(game["held_twice"][seat] & cards))
         while cards:
             card = lowest(cards)
             cards ^= ONE << card

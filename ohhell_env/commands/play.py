@@ -60,7 +60,7 @@ def read_action(text: str, game: Game) -> int:
         ValueError: if it is none, or not clear which; the message says what is open.
     """
     typed = " ".join(text.lower().split())
-    words = game.legal_words
+    words = game.actions_by_text
     if typed in words:
         return words[typed]
     card_set = game.rules.deck.card_set
@@ -155,7 +155,7 @@ class Session:
 
     def _choice(self) -> int:
         """Show the table and ask until the answer is a legal action."""
-        self._show()
+        self._print_table()
         while True:
             answer = self._answer("> ").strip()
             command = {"h": self._hint, "t": self._tricks, "r": self._rules, "?": self._help}.get(answer.lower())
@@ -175,7 +175,7 @@ class Session:
         except EOFError:
             raise Stopped from None
 
-    def _show(self) -> None:
+    def _print_table(self) -> None:
         game = self.match.game
         scene = scene_of(game, self.person, self.names)
         words = [game.action_text(action) for action in game.legal_actions]

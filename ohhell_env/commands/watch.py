@@ -24,7 +24,7 @@ GIF_WIDTH = 800
 HAND_OVER_FRAMES = 3  # for so many frames' time a finished hand stays
 
 
-def play_on(match: Match, players: Sequence[str], seed: int) -> Iterator[bool]:
+def play_steps(match: Match, players: Sequence[str], seed: int) -> Iterator[bool]:
     """Play a match, one action a turn; yields whether a hand has just ended."""
     bots = [make_bot(spec, seed + seat) for seat, spec in enumerate(players)]
     while match.game.phase != MATCH_OVER:
@@ -48,7 +48,7 @@ def scenes(
     names = display_names(players)
     if match.game.hand_number >= first_hand:
         yield scene_of(match.game, viewer, names)
-    for ended in play_on(match, players, seed):
+    for ended in play_steps(match, players, seed):
         game = match.game
         if ended and game.phase != MATCH_OVER and game.past_hands[-1].hand_number >= first_hand:
             yield scene_of(game.past_hands[-1], viewer, names)

@@ -54,7 +54,7 @@ def observe_table(games: Any, tables: Any, viewer: Int, observation: Any) -> Non
 
 
 @jit
-def show_table(games: Any, tables: Any, observation: Any, mask: Any) -> Int:
+def observe_current(games: Any, tables: Any, observation: Any, mask: Any) -> Int:
     """Observation and mask of the seat to act, which is returned."""
     rulebook.write_mask(games[0], mask.reshape((1, mask.shape[0])), 0)
     observe_table(games, tables, games[0]["player"], observation)
@@ -65,7 +65,7 @@ def show_table(games: Any, tables: Any, observation: Any, mask: Any) -> Int:
 def start_table(games: Any, tables: Any, decks: Any, seed: Int, dealer: Int, observation: Any, mask: Any) -> Int:
     """A new match; returns the seat to act."""
     rulebook.start_match(games[0], tables[0], decks, seed, dealer)
-    return show_table(games, tables, observation, mask)
+    return observe_current(games, tables, observation, mask)
 
 
 @jit
@@ -83,7 +83,7 @@ def step_table(games: Any, tables: Any, action: Int, observation: Any, mask: Any
     rulebook.apply(game, tables[0], action)
     if game["phase"] == HAND_OVER:
         return np.int64(_HAND_OVER)
-    return show_table(games, tables, observation, mask)
+    return observe_current(games, tables, observation, mask)
 
 
 @jit
@@ -101,7 +101,7 @@ def next_table_hand(
     rulebook.next_hand(game, table, decks)
     if game["phase"] == MATCH_OVER:
         return np.int64(_MATCH_OVER)
-    return show_table(games, tables, observation, mask)
+    return observe_current(games, tables, observation, mask)
 
 
 @cache

@@ -164,7 +164,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._started = True
         self.lineup.draw(self.simulator.games, self._all, self._seats, self._lineups)
         self._let_others_act(np.zeros(self.num_envs))
-        self._show()
+        self._observe()
         return self._observations(self._batch.observation, self._batch.action_mask), self._infos()
 
     def step(self, actions: Any) -> tuple[Observation, Any, Any, Any, dict[str, Any]]:
@@ -195,7 +195,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         over = ~legal | (games["phase"] == MATCH_OVER)
         ended = np.flatnonzero(over)
         final = self._end(ended, ~legal) if len(ended) else {}
-        self._show()
+        self._observe()
         observations = self._observations(self._batch.observation, self._batch.action_mask)
         return observations, reward, over, np.zeros(self.num_envs, dtype=np.bool_), {**self._infos(), **final}
 
@@ -257,7 +257,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         win_shares(self.simulator.games, self.simulator.tables, self._seats, shares)
         return shares
 
-    def _show(self) -> None:
+    def _observe(self) -> None:
         self._batch = self.simulator.current()
 
     def _observations(self, observation: NDArray[np.int8], mask: NDArray[np.int8]) -> Observation:

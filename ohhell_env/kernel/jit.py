@@ -71,14 +71,14 @@ def by_form(standard: Callable[..., Any], wide: Callable[..., Any]) -> Callable[
     """
 
     def choose(game: Any, *arguments: Any) -> Any:
-        return (wide if "seconds" in game.dtype.names else standard)(game, *arguments)
+        return (wide if "held_twice" in game.dtype.names else standard)(game, *arguments)
 
     if numba.config.DISABLE_JIT:
         return choose
 
     def register(function: Any, is_wide: bool) -> None:
         def chosen(*arguments: Any) -> Any:
-            return function.py_func if ("seconds" in arguments[0].fields) == is_wide else None
+            return function.py_func if ("held_twice" in arguments[0].fields) == is_wide else None
 
         _overload(choose, chosen, **function.targetoptions)
 

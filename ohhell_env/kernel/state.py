@@ -82,8 +82,8 @@ MAX_CALLS = 9 * WIDE_MAX_PLAYERS
 # What only the wide form has.
 _WORDS = [
     ("sizes_left", np.int64),  # () random ramp: bit per hand size still to come
-    ("seconds", np.int64, (WIDE_MAX_PLAYERS,)),  # (S,) cards of `hands` that the seat holds twice
-    ("replayed", np.int64, (WIDE_MAX_PLAYERS,)),  # (S,) cards of `played` that the seat has played twice
+    ("held_twice", np.int64, (WIDE_MAX_PLAYERS,)),  # (S,) cards of `hands` that the seat holds twice
+    ("played_twice", np.int64, (WIDE_MAX_PLAYERS,)),  # (S,) cards of `played` that the seat has played twice
     ("slots", np.int64, (WIDE_MAX_PLAYERS,)),  # (S,) bit per card still held, by position in the order dealt
 ]
 _SHORTS = [

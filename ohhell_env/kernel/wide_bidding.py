@@ -95,27 +95,27 @@ def receive(game: Game, seat: Int, card: Int) -> None:
     """A card comes into a hand."""
     bit = ONE << card
     if game["hands"][seat] & bit:
-        game["seconds"][seat] |= bit
+        game["held_twice"][seat] |= bit
     game["hands"][seat] |= bit
 
 
 @jit
 def clear_copies(game: Game, seat: Int) -> None:
     """No second copies held or played."""
-    game["seconds"][seat] = 0
-    game["replayed"][seat] = 0
+    game["held_twice"][seat] = 0
+    game["played_twice"][seat] = 0
 
 
 @jit
 def part_with(game: Game, seat: Int, card: Int) -> None:
     """A card goes from a hand to the table."""
     bit = ONE << card
-    if game["seconds"][seat] & bit:
-        game["seconds"][seat] ^= bit
+    if game["held_twice"][seat] & bit:
+        game["held_twice"][seat] ^= bit
     else:
         game["hands"][seat] ^= bit
     if game["played"][seat] & bit:
-        game["replayed"][seat] |= bit
+        game["played_twice"][seat] |= bit
     game["played"][seat] |= bit
 
 

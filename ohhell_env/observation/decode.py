@@ -52,7 +52,7 @@ def decode(observation: NDArray[np.int8]) -> dict[str, Any]:
 
 def _rows(section: Section, players: int) -> int:
     per_seat = len(section.shape) == 2
-    return players - (section.name in ("score_gap", "others", "others_seconds")) if per_seat else section.shape[0]
+    return players - (section.name in ("score_gap", "others", "others_twice")) if per_seat else section.shape[0]
 
 
 def _one(row: NDArray[np.int8], name: str) -> int | None:
@@ -103,7 +103,7 @@ def _wide_trump(row: NDArray[np.int8], name: str) -> int | str | None:
     return "not yet known" if row[NUM_SUITS + 1] else _suit(row, name)
 
 
-def _words(words: Sequence[str]) -> Callable[[NDArray[np.int8], str], list[str]]:
+def _choices(words: Sequence[str]) -> Callable[[NDArray[np.int8], str], list[str]]:
     return lambda row, name: [words[k] for k in _many(row, name)]
 
 
@@ -147,22 +147,22 @@ _DECODERS: dict[str, _Decoder] = {
     "table": lambda row, name: dict(zip(("sealed", "hook", "turn_up"), map(bool, row), strict=True)),
 }
 _WIDE_DECODERS: dict[str, _Decoder] = _DECODERS | {
-    "seconds": _many,
+    "hand_twice": _many,
     "slots": _many,
-    "unseen_seconds": _many,
-    "replayed": _each(_many),
+    "unseen_twice": _many,
+    "played_twice": _each(_many),
     "others": _each(_many),
-    "others_seconds": _each(_many),
+    "others_twice": _each(_many),
     "turned": _one,
     "shown": _one,
     "trump": _wide_trump,
     "trick": _each(_one),
     "worth": _shifted(1),
     "first_bids": _each(_bid),
-    "pledges": _each(lambda row, name: next(iter(_words(wide_form.PLEDGES)(row, name)), None)),
+    "pledges": _each(lambda row, name: next(iter(_choices(wide_form.PLEDGES)(row, name)), None)),
     "rounds": _one,
     "forbidden": _many,
-    "special": _words(tuple(SPECIALS)),
+    "special": _choices(tuple(SPECIALS)),
     "deals": _count,
     "broken": lambda row, name: bool(row[0]),
     "phase": lambda row, name: wide_form.PHASES[_one(row, name) or 0],
@@ -185,7 +185,7 @@ def observation_text(observation: NDArray[np.int8], card_set: CardSet = STANDARD
     def cards(held: list[int], twice: Sequence[int] = ()) -> str:
         return " ".join(card_set.symbol(card) for card in sorted([*held, *twice], reverse=True)) or "-"
 
-    if "seconds" in facts:
+    if "hand_twice" in facts:
         return "\n".join(_wide_lines(facts, names, card_set, cards))
     trump = "none" if facts["trump"] is None else SUIT_NAMES[facts["trump"]]
     if facts["turned"] is not None:
@@ -218,12 +218,14 @@ def _played_text(facts: dict[str, Any], seat: int, card_set: CardSet, cards: Cal
         text += f", in the trick {card_set.symbol(facts['trick'][seat])}"
         text += " (winning)" if facts["winning"] == seat else ""
     if facts["played"][seat]:
-        text += f", played {cards(facts['played'][seat], facts['replayed'][seat] if 'replayed' in facts else ())}"
+        text += (
+            f", played {cards(facts['played'][seat], facts['played_twice'][seat] if 'played_twice' in facts else ())}"
+        )
     if facts["voids"][seat]:
         text += ", void in " + ", ".join(SUIT_NAMES[suit] for suit in facts["voids"][seat])
     if seat:
         if "others" in facts and facts["others"][seat - 1]:
-            text += f", holds {cards(facts['others'][seat - 1], facts['others_seconds'][seat - 1])}"
+            text += f", holds {cards(facts['others'][seat - 1], facts['others_twice'][seat - 1])}"
         low, high = facts["score_gap"][seat - 1]
         text += f", you lead by {low:g} to under {high:g}"
     return text
@@ -243,8 +245,8 @@ def _wide_lines(facts: dict[str, Any], names: list[str], card_set: CardSet, card
     actor = "nobody to act" if facts["turn"] is None else f"to act {names[facts['turn']]}"
     worth = f"; the trick counts for {facts['worth']}" if facts["worth"] > 1 else ""
     yield f"trump {trump}; dealer {names[facts['dealer']]}; {actor}{worth}"
-    yield f"hand    {cards(facts['hand'], facts['seconds'])}"
-    yield f"unseen  {cards(facts['unseen'], facts['unseen_seconds'])}"
+    yield f"hand    {cards(facts['hand'], facts['hand_twice'])}"
+    yield f"unseen  {cards(facts['unseen'], facts['unseen_twice'])}"
     if facts["forbidden"]:
         yield f"forbidden bids {' '.join(map(str, facts['forbidden']))}"
     if facts["bid_sum"] is not None:

@@ -63,14 +63,14 @@ CHOICES = {
 
 SECTIONS = (
     Section("hand", (_C,), "cards that the viewer holds and may see"),
-    Section("seconds", (_C,), "cards that the viewer holds twice and may see"),
+    Section("hand_twice", (_C,), "cards that the viewer holds twice and may see"),
     Section("slots", (WIDE_MAX_HAND_SIZE,), "positions, in the order dealt, of the cards that the viewer still holds"),
     Section("unseen", (_C,), "cards of the deck of which the viewer cannot place a copy"),
-    Section("unseen_seconds", (_C,), "cards of the deck of which the viewer can place neither of two copies"),
+    Section("unseen_twice", (_C,), "cards of the deck of which the viewer can place neither of two copies"),
     Section("played", (_S, _C), "cards that each seat has played in this hand, the current trick included"),
-    Section("replayed", (_S, _C), "cards that each seat has played twice in this hand"),
+    Section("played_twice", (_S, _C), "cards that each seat has played twice in this hand"),
     Section("others", (_S - 1, _C), "cards of each other seat that lie face up to the viewer"),
-    Section("others_seconds", (_S - 1, _C), "of them those that the seat holds twice"),
+    Section("others_twice", (_S - 1, _C), "of them those that the seat holds twice"),
     Section("voids", (_S, NUM_SUITS), "suits in which each seat has failed to follow in this hand"),
     HANDS_LEFT,
     score_gap_section(_S),
@@ -110,8 +110,10 @@ SECTIONS = (
 )
 _AT, OBSERVATION_SIZE = offsets(SECTIONS)
 
-_HAND, _SECONDS, _SLOTS, _UNSEEN, _UNSEEN_2 = (_AT[s] for s in ("hand", "seconds", "slots", "unseen", "unseen_seconds"))
-_PLAYED, _REPLAYED, _OTHERS, _OTHERS_2 = (_AT[s] for s in ("played", "replayed", "others", "others_seconds"))
+_HAND, _HAND_TWICE, _SLOTS, _UNSEEN, _UNSEEN_TWICE = (
+    _AT[s] for s in ("hand", "hand_twice", "slots", "unseen", "unseen_twice")
+)
+_PLAYED, _PLAYED_TWICE, _OTHERS, _OTHERS_TWICE = (_AT[s] for s in ("played", "played_twice", "others", "others_twice"))
 _VOIDS, _HANDS_LEFT, _SCORE_GAP = (_AT[s] for s in ("voids", "hands_left", "score_gap"))
 _TURNED, _SHOWN, _TRUMP, _TRICK = (_AT[s] for s in ("turned", "shown", "trump", "trick"))
 _LEADER, _LED_SUIT, _WINNING, _WORTH = (_AT[s] for s in ("leader", "led_suit", "winning", "worth"))
@@ -149,26 +151,26 @@ def encode(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
 
 @jit_apart
 def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
-    """Sections hand, seconds, slots, played, replayed, others, others_seconds, voids."""
+    """Sections hand, hand_twice, slots, played, played_twice, others, others_twice, voids."""
     players = table["players"]
     if wide_play.sees_cards(game, table, viewer, viewer):
         put_bits(out, row, _HAND, game["hands"][viewer])
-        put_bits(out, row, _SECONDS, game["seconds"][viewer])
+        put_bits(out, row, _HAND_TWICE, game["held_twice"][viewer])
     put_bits(out, row, _SLOTS, game["slots"][viewer])
     seat = viewer
     for k in range(players):
         put_bits(out, row, _PLAYED + _C * k, game["played"][seat])
-        put_bits(out, row, _REPLAYED + _C * k, game["replayed"][seat])
+        put_bits(out, row, _PLAYED_TWICE + _C * k, game["played_twice"][seat])
         put_bits(out, row, _VOIDS + NUM_SUITS * k, np.int64(game["voids"][seat]))
         if k > 0 and wide_play.sees_cards(game, table, viewer, seat):
             put_bits(out, row, _OTHERS + _C * (k - 1), game["hands"][seat])
-            put_bits(out, row, _OTHERS_2 + _C * (k - 1), game["seconds"][seat])
+            put_bits(out, row, _OTHERS_TWICE + _C * (k - 1), game["held_twice"][seat])
         seat = left_of(seat, players)
 
 
 @jit_apart
 def write_unseen(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
-    """Sections unseen, unseen_seconds."""
+    """Sections unseen, unseen_twice."""
     once = np.int64(0)
     twice = np.int64(0)
     for seat in range(table["players"]):
@@ -176,8 +178,8 @@ def write_unseen(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None
         both = np.int64(0)
         if wide_play.sees_cards(game, table, viewer, seat):
             held = game["hands"][seat]
-            both = game["seconds"][seat]
-        for mask in (held, both, game["played"][seat], game["replayed"][seat]):
+            both = game["held_twice"][seat]
+        for mask in (held, both, game["played"][seat], game["played_twice"][seat]):
             twice |= once & mask
             once |= mask
     known = game["turned"]
@@ -188,7 +190,7 @@ def write_unseen(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None
         twice |= once & bit
         once |= bit
     put_bits(out, row, _UNSEEN, (table["deck_mask"] & ~once) | (table["pairs"] & ~twice))
-    put_bits(out, row, _UNSEEN_2, table["pairs"] & ~once)
+    put_bits(out, row, _UNSEEN_TWICE, table["pairs"] & ~once)
 
 
 @jit
@@ -324,7 +326,7 @@ def blind(view: Any, viewer: Int, table: Any) -> None:
     for seat in range(table["players"]):
         if not wide_play.sees_cards(view, table, viewer, seat):
             view["hands"][seat] = 0
-            view["seconds"][seat] = 0
+            view["held_twice"][seat] = 0
         if sealed and seat != viewer:
             if view["pledges"][seat] == BLIND_BID:
                 view["first_bids"][seat] = SEALED

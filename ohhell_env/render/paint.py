@@ -141,7 +141,7 @@ def font(size: int) -> pygame.font.Font:
 
 
 @lru_cache(maxsize=1024)
-def words(text: str, size: int, colour: Colour) -> pygame.Surface:
+def text_image(text: str, size: int, colour: Colour) -> pygame.Surface:
     """A line of text on nothing, drawn large and reduced: small sizes drawn as such lose the dots of their i's."""
     large = font(size * SMOOTH).render(text, True, colour)
     width, height = (max(1, round(length / SMOOTH)) for length in large.get_size())
@@ -160,7 +160,7 @@ def write(target: pygame.Surface, text: str, size: int, colour: Colour, at: Poin
     """
     if not text:
         return 0  # pygame's premul_alpha crashes on a surface without pixels
-    picture = words(text, size, colour)
+    picture = text_image(text, size, colour)
     place(target, picture, (at[0] - anchor * picture.get_width(), at[1] - picture.get_height() / 2))
     return picture.get_width()
 

@@ -202,11 +202,10 @@ def mask_of(cards: Iterable[int]) -> int:
 
 def _card_set(name: CardSet | str) -> CardSet:
     """A card set by its name in `CARD_SETS`."""
-    if isinstance(name, CardSet):
-        return name
-    if not isinstance(name, str) or name not in CARD_SETS:
+    card_set = name if isinstance(name, CardSet) else CARD_SETS.get(str(name))
+    if card_set is None:
         raise ValueError(f"card_set={name!r} is not known; use one of {', '.join(map(repr, CARD_SETS))}")
-    return CARD_SETS[name]
+    return card_set
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ class Game:
         held = [list(cards_of(self._game["hands"][seat])) for seat in range(self.players)]
         if self._wide:
             for seat, cards in enumerate(held):
-                cards += cards_of(self._game["seconds"][seat])
+                cards += cards_of(self._game["held_twice"][seat])
         return tuple(tuple(sorted(cards)) for cards in held)
 
     def sees_cards(self, viewer: int | None, seat: int) -> bool:
@@ -340,7 +340,7 @@ class Game:
         return action_text(action, self.rules, self.form)
 
     @property
-    def legal_words(self) -> dict[str, int]:
+    def actions_by_text(self) -> dict[str, int]:
         """Words, in small letters, that a person may say for each legal action: in full, then shorter."""
         texts = [(self.action_text(action), action) for action in self.legal_actions]
         words = {text.lower(): action for text, action in texts}

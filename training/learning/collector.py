@@ -80,7 +80,7 @@ class Experience(NamedTuple):
 
 
 @jit
-def play_on(game: Any, table: Any) -> Int:
+def take_forced_actions(game: Any, table: Any) -> Int:
     """Take the forced actions, up to the next real decision or the hand's end; how many they were."""
     forced = 0
     while game["phase"] != HAND_OVER and game["legal"] & (game["legal"] - 1) == 0:
@@ -97,7 +97,7 @@ def start_hands(games: Any, streams: Any, number: Int) -> None:
 
 
 @jit
-def show_decisions(
+def write_decisions(
     games: Any,
     tables: Any,
     active: Any,
@@ -121,7 +121,7 @@ def show_decisions(
         i = active[k]
         game = games[i]
         table = tables[game["table"]]
-        play_on(game, table)
+        take_forced_actions(game, table)
         if game["phase"] != HAND_OVER:
             if canonical:
                 relabellings[row] = canonical_relabelling(game, table, game["player"])
@@ -257,7 +257,7 @@ class Collector:
         active = np.arange(len(games))
         start = 0
         while True:
-            count = show_decisions(
+            count = write_decisions(
                 games, tables, active, streams, self.config.relabel == "canonical", self._sources, self._scratch,
                 self._inputs, self._hand, self._seat, self._relabellings, start,
             )  # fmt: skip

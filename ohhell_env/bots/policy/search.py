@@ -71,7 +71,9 @@ def play_forced(games: Any, tables: Any, active: Any) -> Int:
 
 
 @jit_apart
-def play_on(games: Any, tables: Any, active: Any, values: Any, relabellings: Any, noise: float, streams: Any) -> None:
+def apply_chosen(
+    games: Any, tables: Any, active: Any, values: Any, relabellings: Any, noise: float, streams: Any
+) -> None:
     """One action in each active game, drawn from the policy's values."""
     for j in range(values.shape[0]):
         i = active[j]
@@ -197,7 +199,7 @@ class PolicySearchBot(Bot):
         while left := play_forced(games, tables, active):
             active = active[:left]
             values, relabellings = self._fast.values(games[active], tables)
-            play_on(games, tables, active, values, relabellings, NOISE, streams)
+            apply_chosen(games, tables, active, values, relabellings, NOISE, streams)
         mean = np.empty(len(options))
         returns(games, tables, seat, len(options), mean)
         return mean

@@ -19,7 +19,7 @@ from ohhell_env.bots.spec import SEARCH_WITH, split_worlds
 SETTINGS, RESULTS = "tournament.json", "results.jsonl"
 
 
-class Ledger:
+class ResultsFolder:
     """The results of a tournament's deals, kept in a folder that a later run with the same settings takes up.
 
     Args:
