@@ -27,12 +27,12 @@ CONFIG = Config(
     depth=1,
     deck=EIGHT,
     hands=512,
-    batch=128,
+    minibatch_size=128,
     lr=3e-3,
     epsilon=0.2,
     ema=0.9,
 )
-PPO = Config(**{**vars(CONFIG), "learner": "ppo", "passes": 2})
+PPO = Config(**{**vars(CONFIG), "learner": "ppo", "update_epochs": 2})
 
 
 @pytest.fixture(autouse=True)

@@ -24,8 +24,8 @@ from training.learning.ppo import PolicyCollector
 from training.train import first_network, train
 
 TINY = {
-    "learner": "dmc", "players": (3, 5), "max_hand_size": 4, "width": 64, "depth": 1, "hands": 400, "batch": 512,
-    "eval_minutes": 0.0, "save_minutes": 0.0, "precision": "fp32",
+    "learner": "dmc", "players": (3, 5), "max_hand_size": 4, "width": 64, "depth": 1, "hands": 400,
+    "minibatch_size": 512, "eval_minutes": 0.0, "save_minutes": 0.0, "precision": "fp32",
 }  # fmt: skip
 
 

@@ -18,25 +18,25 @@ from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.learning.checkpoint import STATE
 from training.learning.config import Config
-from training.learning.losses import gradient_step
 from training.learning.network import ActorCritic, TrainingNetwork
+from training.learning.optimisation import gradient_step
 from training.learning.ppo import (
+    PPO,
     PolicyCollector,
     divergences,
     entropies,
     generalised_advantages,
     masked_log_probs,
     ppo_arrays,
-    ppo_learner,
     ppo_loss,
 )
 from training.train import train
 
 TINY = {
-    "players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "batch": 128, "eval_minutes": 0.0,
-    "precision": "fp32",
+    "players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "minibatch_size": 128,
+    "eval_minutes": 0.0, "precision": "fp32",
 }  # fmt: skip
-WEIGHTS = {"clip": 0.2, "value_weight": 0.5, "entropy_weight": 0.01}
+WEIGHTS = {"clip_coef": 0.2, "vf_coef": 0.5, "ent_coef": 0.01}
 
 
 @pytest.fixture(autouse=True)
@@ -99,9 +99,9 @@ def loss_at(logits, value=0.0, actions=(0,), old=(0.5,), advantage=(1.0,), targe
     outputs = torch.tensor([[*row, value] for row in logits], requires_grad=True)
     mask = torch.ones(len(logits), len(logits[0]), dtype=torch.bool)
     old_log_probs = torch.tensor(old).log()
-    loss = ppo_loss(
+    loss, _ = ppo_loss(
         outputs, torch.tensor(actions), mask, old_log_probs, torch.tensor(advantage), torch.tensor(target),
-        **{"clip": 0.2, "value_weight": 0.0, "entropy_weight": 0.0, **weights},
+        **{"clip_coef": 0.2, "vf_coef": 0.0, "ent_coef": 0.0, **weights},
     )  # fmt: skip
     loss.backward()
     return loss.item(), outputs.grad
@@ -119,9 +119,9 @@ def test_the_objective_is_the_advantage_weighted_by_the_ratio_until_it_is_clippe
 
 
 def test_value_and_entropy_have_their_weights():
-    loss, gradient = loss_at([[0.0, 0.0]], value=0.3, target=(0.5,), advantage=(0.0,), value_weight=0.5)
+    loss, gradient = loss_at([[0.0, 0.0]], value=0.3, target=(0.5,), advantage=(0.0,), vf_coef=0.5)
     assert loss == pytest.approx(0.5 * 0.04) and gradient[0, 2].item() == pytest.approx(-0.2)
-    loss, gradient = loss_at([[1.0, 0.0]], advantage=(0.0,), entropy_weight=0.1)
+    loss, gradient = loss_at([[1.0, 0.0]], advantage=(0.0,), ent_coef=0.1)
     p = 1 / (1 + np.exp(-1))
     assert loss == pytest.approx(0.1 * (p * np.log(p) + (1 - p) * np.log(1 - p)))
     assert gradient[0, 0] > 0 > gradient[0, 1], "towards the middle"
@@ -130,10 +130,10 @@ def test_value_and_entropy_have_their_weights():
 def loss_with_magnet(logits, magnet, weight, **weights):
     outputs = torch.tensor([[*logits, 0.0]], dtype=torch.float64, requires_grad=True)
     mask = torch.tensor([[logit > -100 for logit in logits]])
-    loss = ppo_loss(
+    loss, _ = ppo_loss(
         outputs, torch.tensor([0]), mask, torch.zeros(1), torch.zeros(1), torch.zeros(1),
         masked_log_probs(torch.tensor([magnet]), mask),
-        **{"clip": 0.2, "value_weight": 0.0, "entropy_weight": 0.0, "magnet_weight": weight, **weights},
+        **{"clip_coef": 0.2, "vf_coef": 0.0, "ent_coef": 0.0, "magnet_coef": weight, **weights},
     )  # fmt: skip
     loss.backward()
     return loss.item(), outputs.grad[0, :-1]
@@ -157,21 +157,23 @@ def test_a_magnet_is_without_pull_where_the_policy_is_at_it_and_on_actions_that_
 
 def test_the_magnet_that_plays_at_random_is_the_bonus_for_entropy():
     _, drawn = loss_with_magnet([1.0, 0.5, -0.3], [0.0, 0.0, 0.0], 0.1)
-    _, rewarded = loss_with_magnet([1.0, 0.5, -0.3], [0.0, 0.0, 0.0], 0.0, entropy_weight=0.1)
+    _, rewarded = loss_with_magnet([1.0, 0.5, -0.3], [0.0, 0.0, 0.0], 0.0, ent_coef=0.1)
     assert drawn.tolist() == pytest.approx(rewarded.tolist(), abs=1e-6) and drawn.abs().max() > 0.01
 
 
 def test_the_magnet_of_an_iteration_is_the_average_of_the_weights_at_its_decisions(collected):
     _, experience = collected
     average = network(seed=9)
-    loss_of, arrays = ppo_learner(tiny(magnet=0.2), experience, 0.0, average)
+    learner = PPO(tiny(magnet=0.2))
+    arrays = learner.arrays(experience, average)
     mask, magnet = torch.from_numpy(arrays[2]), torch.from_numpy(arrays[-1])
     expected = masked_log_probs(average(torch.from_numpy(experience.inputs)).detach()[:, :-1], mask)
     assert torch.allclose(magnet, expected, atol=1e-5)
     outputs = network()(torch.from_numpy(experience.inputs)).detach()
     rest = [torch.from_numpy(array) for array in arrays[1:]]
-    without, _ = ppo_learner(tiny(), experience, 0.0, average)
-    pull = loss_of(outputs, *rest) - without(outputs, *rest)
+    loss, metrics = learner.loss(0.0, outputs, *rest)
+    pull = loss - PPO(tiny()).loss(0.0, outputs, *rest)[0]
+    assert metrics["magnet_kl"].item() == pytest.approx(pull.item() / 0.2, rel=1e-3)
     log_probs = masked_log_probs(outputs[:, :-1], mask)
     assert pull.item() == pytest.approx(0.2 * divergences(log_probs, magnet).mean().item(), rel=1e-3) and pull > 0
 
@@ -218,8 +220,6 @@ def test_actions_are_drawn_with_the_probabilities_on_record():
     bid_1 = experience.actions == NUM_CARDS + 1
     assert bid_1.mean() == pytest.approx(1 / (1 + np.exp(-1)), abs=0.015)
     assert np.exp(experience.log_probs[bid_1]) == pytest.approx(1 / (1 + np.exp(-1)), abs=1e-6)
-    p = 1 / (1 + np.exp(-1))
-    assert experience.entropy == pytest.approx(-(p * np.log(p) + (1 - p) * np.log(1 - p)), abs=1e-6)
 
 
 @pytest.mark.parametrize("forced", [False, True])
@@ -231,7 +231,7 @@ def test_the_gradient_is_finite_whether_or_not_some_decisions_have_a_single_lega
         mask[::3] = torch.nn.functional.one_hot(actions[::3], NUM_ACTIONS) == 1
         old_log_probs = torch.where(mask.sum(dim=1) == 1, 0.0, old_log_probs)
     trained = network()
-    loss = ppo_loss(trained(inputs), actions, mask, old_log_probs, advantage, target, **WEIGHTS)
+    loss, _ = ppo_loss(trained(inputs), actions, mask, old_log_probs, advantage, target, **WEIGHTS)
     loss.backward()
     assert torch.isfinite(loss) and all(torch.isfinite(p.grad).all() for p in trained.parameters())
     never = ~mask.any(dim=0)
@@ -262,7 +262,7 @@ def test_a_run_stopped_after_every_iteration_ends_as_one_that_never_was(tmp_path
     class Always:
         asked = True
 
-    config = tiny(tmp_path / "whole", decisions=1500, passes=2, magnet=0.05, past=0.3, past_from=0.2)
+    config = tiny(tmp_path / "whole", decisions=1500, update_epochs=2, magnet=0.05, past=0.3, past_from=0.2)
     train(config, Console(quiet=True))
     monkeypatch.setattr(training.train, "StopAfterIteration", Always)
     rows = len((tmp_path / "whole/progress.csv").read_text().splitlines()) - 1
@@ -304,8 +304,8 @@ def test_the_probabilities_of_a_policy_player_are_those_that_the_learner_sees(co
     [
         ({"learner": "sarsa", "lr": 0.1}, "learner='sarsa' is not known; use 'ppo' or 'dmc'"),
         ({"gae_lambda": 1.1}, "gae_lambda=1.1 is not allowed; use 0 to 1"),
-        ({"entropy": 0.01, "final_entropy": 0.1}, "final_entropy=0.1 is not allowed; use 0 to 0.01"),
-        ({"clip": 0.0}, "clip=0.0 is not allowed"),
+        ({"ent_coef": 0.01, "final_ent_coef": 0.1}, "final_ent_coef=0.1 is not allowed; use 0 to 0.01"),
+        ({"clip_coef": 0.0}, "clip_coef=0.0 is not allowed"),
     ],
 )
 def test_options_that_make_no_sense_are_refused_by_name(options, message):
@@ -315,16 +315,16 @@ def test_options_that_make_no_sense_are_refused_by_name(options, message):
 
 def test_each_learner_has_its_own_defaults_which_options_replace():
     dmc = Config(learner="dmc")
-    assert (dmc.lr, dmc.passes) == (1e-3, 1)
+    assert (dmc.lr, dmc.update_epochs) == (1e-3, 1)
     config = Config()
-    assert (config.lr, config.passes) == (3e-3, 2) and Config.from_json(config.to_json()) == config
-    config = Config(lr=1e-4, final_lr=1e-5, passes=1)
-    assert (config.lr, config.passes) == (1e-4, 1)
+    assert (config.lr, config.update_epochs) == (3e-3, 2) and Config.from_json(config.to_json()) == config
+    config = Config(lr=1e-4, final_lr=1e-5, update_epochs=1)
+    assert (config.lr, config.update_epochs) == (1e-4, 1)
 
 
 def test_a_run_goes_on_whatever_the_options_of_the_other_learner_are(tmp_path):
     config = tiny(tmp_path, decisions=10)
     train(config, Console(quiet=True))
     train(dataclasses.replace(config, epsilon=0.5, temperature=1.0), Console(quiet=True))
-    with pytest.raises(ValueError, match=r"other options: entropy 0.05 -> 0.1"):
-        train(dataclasses.replace(config, entropy=0.1), Console(quiet=True))
+    with pytest.raises(ValueError, match=r"other options: ent_coef 0.05 -> 0.1"):
+        train(dataclasses.replace(config, ent_coef=0.1), Console(quiet=True))

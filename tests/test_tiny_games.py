@@ -37,7 +37,7 @@ def table(deck, size, bids):
 def config_for(rules, learner, folder, **options):
     return Config(
         folder=Path(folder), learner=learner, players=(3,), max_hand_size=rules.hand_sizes[0], large_hands=100.0,
-        sealed=float(rules.bids == "sealed"), hook=1.0, width=64, depth=2, hands=1024, batch=512, ema=0.99,
+        sealed=float(rules.bids == "sealed"), hook=1.0, width=64, depth=2, hands=1024, minibatch_size=512, ema=0.99,
         deck=" ".join(rules.to_json()["deck"]["cards"]), eval_minutes=0.0, precision="fp32",
         **LEARNERS[learner], **options,
     )  # fmt: skip
@@ -62,5 +62,5 @@ def test_single_cards_are_played_within_1_percent_of_a_best_response_in_every_se
 def test_two_cards_are_played_within_1_percent_of_a_best_response_in_the_mean_of_the_seats(learner, options, tmp_path):
     rules = table("AC KC QC AD KD QD AH", 2, "sealed")
     config = config_for(rules, learner, tmp_path, decisions=1_000_000, lr=3e-3)
-    config = dataclasses.replace(config, batch=1024, **options)
+    config = dataclasses.replace(config, minibatch_size=1024, **options)
     assert gains(rules, train(config, Console(quiet=True))).mean() <= 0.01 * 12

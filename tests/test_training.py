@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,15 +32,16 @@ from ohhell_env.simulator import Simulator
 from training.learning.checkpoint import STATE, Counters, load_state, save_checkpoint, stage_of, stages
 from training.learning.collector import Collector
 from training.learning.config import Config
-from training.learning.losses import average_weights, dmc_loss, exploration, gradient_step, learning_rate
+from training.learning.dmc import DMC, dmc_loss
 from training.learning.network import ActorCritic, TrainingNetwork
+from training.learning.optimisation import average_weights, gradient_step, learning_rate
 from training.learning.validation import one_against_rest
 from training.train import first_network, train
 
 ROOT = Path(__file__).parents[1]
 TINY = {
-    "learner": "dmc", "players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32, "batch": 128,
-    "eval_minutes": 0.0, "precision": "fp32",
+    "learner": "dmc", "players": (3, 4), "max_hand_size": 3, "width": 64, "depth": 1, "hands": 32,
+    "minibatch_size": 128, "eval_minutes": 0.0, "precision": "fp32",
 }  # fmt: skip
 
 
@@ -228,7 +230,7 @@ def test_learning_rate_and_exploration_run_from_their_start_to_their_end():
     assert learning_rate(config, 9, 0) == pytest.approx(1e-3)
     assert learning_rate(config, 99, 0.5) == pytest.approx(5.5e-4)
     assert learning_rate(config, 99, 1) == pytest.approx(1e-4)
-    assert [exploration(config, done) for done in (0, 0.5, 1)] == pytest.approx([0.1, 0.06, 0.02])
+    assert [DMC(config).exploration(done) for done in (0, 0.5, 1)] == pytest.approx([0.1, 0.06, 0.02])
 
 
 def test_the_average_of_the_weights_follows_at_its_decay():
@@ -241,10 +243,11 @@ def test_the_average_of_the_weights_follows_at_its_decay():
 def test_gradient_steps_learn_what_a_hand_brings():
     collector = Collector(tiny("unused", hands=256))
     experience = collector.collect(PolicyNetwork(64, 1), 0, 1.0)
-    batch = tuple(torch.from_numpy(a) for a in (experience.inputs, experience.actions, experience.returns))
+    learner = DMC(tiny("unused"))
+    batch = tuple(torch.from_numpy(array) for array in learner.arrays(experience, PolicyNetwork(64, 1)))
     network = TrainingNetwork(PolicyNetwork(64, 1))
     optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
-    losses = [gradient_step(network, optimiser, batch, 1.0) for _ in range(40)]
+    losses = [gradient_step(network, optimiser, batch, 1.0, partial(learner.loss, 0.0))["loss"] for _ in range(40)]
     assert losses[-1] < 0.6 * losses[0]
 
 
@@ -382,7 +385,14 @@ def test_in_bf16_outputs_and_gradients_are_those_of_fp32_to_its_precision():
 @pytest.mark.long  # two interpreters that import torch
 @pytest.mark.parametrize("learner", ["dmc", "ppo"])
 def test_two_processes_train_as_one_does(learner, tmp_path):
-    options = {"learner": learner, "decisions": 1500, "batch": 100_000, "lr": 1e-2, "past": 0.3, "past_from": 0.1}
+    options = {
+        "learner": learner,
+        "decisions": 1500,
+        "minibatch_size": 100_000,
+        "lr": 1e-2,
+        "past": 0.3,
+        "past_from": 0.1,
+    }
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "training.train"]
     process = command(tmp_path / "two", launcher, **options)
     output = process.communicate()[0]

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -42,49 +43,35 @@ from training.exact import policy_of, responses
 from training.learning.checkpoint import scale_outputs, take_weights
 from training.learning.collector import LEARNER, PAST, Collector
 from training.learning.config import Config
-from training.learning.losses import average_weights, exploration, gradient_step, learning_rate, share_done
-from training.learning.network import ActorCritic, TrainingNetwork
-from training.learning.ppo import PolicyCollector
-from training.train import minibatches, to_learn
+from training.learning.learners import learner_of
+from training.learning.network import TrainingNetwork
+from training.learning.optimisation import average_weights, gradient_step, learning_rate, share_done
+from training.train import minibatches
 
-CERTAIN = 1e6  # times its logits, a policy is drawn from as if it played its best action
-ENTROPY = 0.005  # weight of the exploiters' entropy at the start: they have little to find out
-
-
-class ExploiterCollector(Collector):
-    """A `Collector` for one seat in each hand, drawn at random; a frozen policy has all the others.
-
-    Args:
-        config: the run's options.
-        rules: the table, a match of one hand.
-    """
-
-    def __init__(self, config: Config, rules: Rules) -> None:
-        super().__init__(config, tables=([rules], [1.0]))
-
-    def _seats(self, iteration: int) -> NDArray[np.int8]:
-        own = np.random.default_rng((self.config.seed, iteration, 1)).integers(self._players())
-        return np.where(own[:, None] == np.arange(MAX_PLAYERS), LEARNER, PAST).astype(np.int8)
+CERTAIN = 2.0**20  # times its outputs, a policy that draws its actions plays its best one
+ENT_COEF = 0.005  # the exploiters' at the start: they have little to find out
 
 
-class PolicyExploiterCollector(ExploiterCollector, PolicyCollector):
-    """The same for ppo."""
+def one_seat(seed: int, iteration: int, players: NDArray[np.int64]) -> NDArray[np.int8]:
+    """The learner has one seat in each hand, drawn at random; a frozen policy has all the others. See `Seats`."""
+    own = np.random.default_rng((seed, iteration, 1)).integers(players)
+    return np.where(own[:, None] == np.arange(MAX_PLAYERS), LEARNER, PAST).astype(np.int8)
 
 
-def set_up(frozen: PolicyBot, rules: Rules, config: Config) -> tuple[PolicyNetwork, PolicyNetwork, ExploiterCollector]:
+def set_up(frozen: PolicyBot, rules: Rules, config: Config) -> tuple[PolicyNetwork, PolicyNetwork, Collector]:
     """The network that an exploiter of a policy starts from, that of the other seats, and what plays them."""
-    if config.learner == "dmc":
-        return copy.deepcopy(frozen.network), frozen.network, ExploiterCollector(config, rules)
-    torch.manual_seed(config.seed)  # the critic's first weights
-    policy = ActorCritic(frozen.network.width, frozen.network.depth, frozen.network.sections)
-    take_weights(policy, frozen.network)
+    torch.manual_seed(config.seed)  # the first weights of a critic
+    learner = learner_of(config)
+    policy = learner.network()
+    take_weights(policy, frozen.network, learner.output_scale)
     others = copy.deepcopy(policy)
     scale_outputs(others, CERTAIN)
-    return policy, others, PolicyExploiterCollector(config, rules)
+    return policy, others, learner.collector(tables=([rules], [1.0]), seats=partial(one_seat, config.seed))
 
 
 def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Meter | None = None) -> PolicyBot:
     """An exploiter of a policy at a table: the run's learner in one seat, for as long as the run's options say."""
+    learner = learner_of(config)
     policy, others, collector = set_up(frozen, rules, config)
     average = copy.deepcopy(policy)
     network, frozen_network = TrainingNetwork(policy), TrainingNetwork(others)
@@ -92,13 +79,14 @@ def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Mete
     iteration = steps = decisions = 0
     done, start = 0.0, time.process_time()
     while done < 1:
-        experience = collector.collect(network, iteration, exploration(config, done), frozen_network)
-        loss_of, arrays = to_learn(config, experience, done, TrainingNetwork(average))
+        experience = collector.collect(network, iteration, learner.exploration(done), frozen_network)
+        arrays = learner.arrays(experience, TrainingNetwork(average))
         order = np.random.default_rng((config.seed, iteration, 0))
-        for batch in minibatches(arrays, config.passes, max(1, round(len(experience.actions) / config.batch)), order):
+        number = max(1, round(len(experience.actions) / config.minibatch_size))
+        for batch in minibatches(arrays, config.update_epochs, number, order):
             for group in optimiser.param_groups:
                 group["lr"] = learning_rate(config, steps, done)
-            gradient_step(network, optimiser, batch, config.max_gradient, loss_of)
+            gradient_step(network, optimiser, batch, config.max_grad_norm, partial(learner.loss, done))
             average_weights(average, policy, config.ema, steps)
             steps += 1
         iteration += 1
@@ -189,8 +177,8 @@ def config_for(frozen: PolicyBot, rules: Rules, options: Options, seed: int) -> 
         lr=options.lr,
         final_lr=options.lr / 20,
         epsilon=0.1,
-        entropy=ENTROPY,
-        final_entropy=ENTROPY / 10,
+        ent_coef=ENT_COEF,
+        final_ent_coef=ENT_COEF / 10,
     )
 
 

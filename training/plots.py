@@ -30,10 +30,14 @@ COLUMNS = 12  # evaluations of a run that its table shows, spread over it
 _CURVES = {
     "points_a_hand": "points a hand in self-play",
     "bids_made": "bids made in self-play",
-    "loss": "loss",
+    "policy_loss": "policy loss",
+    "value_loss": "value loss",
     "explained_variance": "explained variance",
-    "epsilon": "share of random decisions (epsilon)",
     "entropy": "entropy, nats",
+    "approx_kl": "approximate KL, nats",
+    "clipfrac": "share of decisions clipped",
+    "grad_norm": "gradient norm",
+    "epsilon": "share of random decisions (epsilon)",
     "lr": "learning rate",
     "decisions_per_s": "decisions a second",
 }

@@ -13,7 +13,9 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,21 +37,18 @@ from training.learning.checkpoint import (
     take_weights,
     write_atomically,
 )
-from training.learning.collector import Collector, Experience
 from training.learning.config import Config, check_resumable
-from training.learning.distributed import join, leave, total
-from training.learning.losses import (
+from training.learning.distributed import device_of, join, leave, total
+from training.learning.learners import learner_of
+from training.learning.network import TrainingNetwork
+from training.learning.optimisation import (
     average_weights,
-    dmc_loss,
     explained_variance,
-    exploration,
     gradient_step,
     learning_rate,
     share_done,
 )
-from training.learning.network import ActorCritic, TrainingNetwork
 from training.learning.past import EVERY, PastPolicies
-from training.learning.ppo import PolicyCollector, ppo_learner
 from training.learning.progress import Progress
 from training.learning.throughput import bare_rate, faster_arithmetic
 from training.learning.validation import evaluate
@@ -64,14 +63,18 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     """
     # Set up.
     rank, processes = join()
-    if config.hands % processes or config.batch % processes:
+    if config.hands % processes or config.minibatch_size % processes:
         raise ValueError(
-            f"hands={config.hands} and batch={config.batch} must be multiples of the {processes} processes"
+            f"hands={config.hands} and minibatch_size={config.minibatch_size} must be multiples of the {processes} "
+            "processes"
         )
+    device = device_of(config.device)
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
     torch.manual_seed(config.seed)  # the first weights; nothing else draws from it
+    learner = learner_of(config)
     policy, lineage = first_network(config)
+    policy.to(device)
     average = copy.deepcopy(policy)
     optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr, fused=True)
     opponent = make_bot(config.eval_opponent)
@@ -84,7 +87,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     elif config.precision == "auto":
         counters.precision, rates = faster_arithmetic(policy)
         told = ", ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
-        console.print(f"arithmetic: {counters.precision} (forward and backward, decisions a processor second: {told})")
+        console.print(f"arithmetic: {counters.precision} (forward and backward, decisions a CPU-second: {told})")
     network = TrainingNetwork(policy, bf16=counters.precision == "bf16")
     past = PastPolicies(config.folder, average, counters.past, network.bf16)
     progress = None
@@ -92,8 +95,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         config.folder.mkdir(parents=True, exist_ok=True)
         write_atomically(config.folder / "config.json", (json.dumps(config.to_json(), indent=2) + "\n").encode())
         progress = Progress(config.folder, counters.iteration, console)
-    ppo = config.learner == "ppo"
-    collector = (PolicyCollector if ppo else Collector)(config, rank, processes, bots=bots)
+    collector = learner.collector(rank, processes, bots=bots)
     stop = StopAfterIteration()
     first = True
     done = share_done(config, counters.decisions, counters.cpu_seconds)
@@ -104,39 +106,43 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         start, cpu_start = time.monotonic(), time.process_time()
 
         # Collect.
-        epsilon = exploration(config, done)
+        epsilon = learner.exploration(done)
         frozen = past.drawn(config.seed, counters.iteration) if config.past and done >= config.past_from else None
         experience = collector.collect(network, counters.iteration, epsilon, frozen)
         collected = time.process_time()
         decisions = int(total([len(experience.actions)])[0])
 
         # Learn.
-        loss_of, arrays = to_learn(config, experience, done, TrainingNetwork(average, network.bf16))
-        loss_sum = 0.0
+        arrays = learner.arrays(experience, TrainingNetwork(average, network.bf16))
+        sums: dict[str, float] = defaultdict(float)  # figures of the minibatches, weighted by their decisions
         order = np.random.default_rng((config.seed, counters.iteration, rank))
-        for batch in minibatches(arrays, config.passes, max(1, round(decisions / config.batch)), order):
+        for batch in minibatches(arrays, config.update_epochs, max(1, round(decisions / config.minibatch_size)), order):
             rate = learning_rate(config, counters.steps, done)
             for group in optimiser.param_groups:
                 group["lr"] = rate
             try:
-                loss = gradient_step(network, optimiser, batch, config.max_gradient, loss_of)
+                metrics = gradient_step(network, optimiser, batch, config.max_grad_norm, partial(learner.loss, done))
             except FloatingPointError as error:
                 raise FloatingPointError(
                     f"iteration {counters.iteration}, gradient step {counters.steps}: {error}. The weights in "
                     f"{config.folder / STATE} are those of the last save; try a lower --lr"
                 ) from None
             average_weights(average, policy, config.ema, counters.steps)
-            loss_sum += loss * len(batch[0]) / config.passes
+            for name, value in metrics.items():
+                sums[name] += value * len(batch[0]) / config.update_epochs
             counters.steps += 1
         now, learned = time.monotonic(), time.process_time()
 
         # Count, over all processes.
         returns = experience.returns.astype(np.float64)
-        squared_error = float(((experience.values - returns) ** 2).sum()) if ppo else loss_sum
-        sums = total([loss_sum, squared_error, returns.sum(), (returns**2).sum(), len(returns) * experience.entropy])
+        errors = (experience.values - returns) ** 2
+        squared_error, mean, square = (
+            value / decisions for value in total([errors.sum(), returns.sum(), (returns**2).sum()])
+        )
+        losses = dict(zip(sums, (value / decisions for value in total(list(sums.values()))), strict=True))
+        losses["explained_variance"] = explained_variance(squared_error, square - mean**2)
         cpu_seconds, asked = total([time.process_time() - cpu_start, stop.asked])
         points, made = total([experience.points / processes, experience.bids_made / processes])
-        mean_loss, squared_error, mean, square, entropy = (value / decisions for value in sums)
         counters.iteration += 1
         counters.decisions += decisions
         counters.hands += config.hands
@@ -152,11 +158,11 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         speed = decisions / (now - start)
         if first:
             collection = len(experience.actions) / (collected - cpu_start)
-            learner = len(experience.actions) * config.passes / (learned - collected)
+            learning = len(experience.actions) * config.update_epochs / (learned - collected)
             bare = bare_rate(network, batch[0])
             console.print(
-                f"decisions a processor second: collection {collection:,.0f}, learner {learner:,.0f}, the bare "
-                f"network's forward and backward {bare:,.0f}; the learner runs at {learner / bare:.0%} of that"
+                f"decisions a CPU-second: collection {collection:,.0f}, learning {learning:,.0f}, the bare "
+                f"network's forward and backward {bare:,.0f}; learning runs at {learning / bare:.0%} of that"
             )
             first = False
         progress.report(
@@ -168,14 +174,13 @@ def train(config: Config, console: Console) -> PolicyNetwork:
                 "hours_left": max(0.0, 1 - done) / (done - before) * (now - start) / 3600,
                 "points_a_hand": points,
                 "bids_made": made,
-                "loss": mean_loss,
-                "explained_variance": explained_variance(squared_error, square - mean**2),
-                **({"entropy": entropy} if ppo else {"epsilon": epsilon}),
+                "epsilon": epsilon,
                 "lr": rate,
             },
+            losses,
         )
         if config.eval_minutes and (last or now - evaluated >= 60 * config.eval_minutes):
-            results = evaluate(PolicyBot(copy.deepcopy(average)), opponent, config.eval_deals)
+            results = evaluate(PolicyBot(copy.deepcopy(average).cpu()), opponent, config.eval_deals)
             progress.evaluated(counters.iteration, config.eval_opponent, results)
             evaluated = time.monotonic()
         if last or now - saved >= 60 * config.save_minutes:
@@ -191,8 +196,8 @@ def train(config: Config, console: Console) -> PolicyNetwork:
 
 def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:
     """The network that a run starts from, random or a checkpoint's, and the runs that made that one."""
-    kind = ActorCritic if config.learner == "ppo" else PolicyNetwork
-    network = kind(config.width, config.depth, config.sections)
+    learner = learner_of(config)
+    network = learner.network()
     if not config.init_from:
         return network, []
     given, meta = load_checkpoint(find_checkpoint(config.init_from))
@@ -200,25 +205,16 @@ def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:
         raise ValueError(
             f"init_from={config.init_from!r} has a network of {given.describe()}, the run's is {network.describe()}"
         )
-    take_weights(network, given)
+    take_weights(network, given, learner.output_scale)
     return network, stages(meta)
 
 
-def to_learn(
-    config: Config, experience: Experience, done: float, average: TrainingNetwork
-) -> tuple[Callable[..., torch.Tensor], Sequence[NDArray[Any]]]:
-    """The loss of an iteration by the run's learner, and the arrays that its passes go through; as `ppo_learner`."""
-    if config.learner == "ppo":
-        return ppo_learner(config, experience, done, average)
-    return dmc_loss, (experience.inputs, experience.actions, experience.returns)
-
-
 def minibatches(
-    arrays: Sequence[NDArray[Any]], passes: int, number: int, random: np.random.Generator
+    arrays: Sequence[NDArray[Any]], epochs: int, number: int, random: np.random.Generator
 ) -> Iterator[tuple[torch.Tensor, ...]]:
-    """In each pass all decisions in random order, in so many batches; the arrays have a row for each decision."""
+    """In each epoch all decisions in random order, in so many minibatches; the arrays have a row for each decision."""
     tensors = [torch.from_numpy(array) for array in arrays]
-    for _ in range(passes):
+    for _ in range(epochs):
         order = torch.from_numpy(random.permutation(len(arrays[0])))
         for chosen in order.tensor_split(number):
             yield tuple(tensor[chosen] for tensor in tensors)

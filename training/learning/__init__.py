@@ -1,6 +1,7 @@
 """Learning by self-play.
 
-Read in this order: `config` (every option of a run), `collector` (self-play experience), `network`, `losses` and
-`ppo` (what is minimised), `validation` (fixed deals to watch a run by), `checkpoint` and `golden` (what a run saves),
-`past` (earlier policies as opponents), `progress`, `distributed`, `throughput`. The command is `training.train`.
+Read in this order: `config` (every option of a run), `collector` (self-play experience), `network`, `learner` (what a
+learner is), `dmc` and `ppo` (two of them), `learners` (by name), `optimisation` (the gradient step), `validation`
+(fixed deals to watch a run by), `checkpoint` and `golden` (what a run saves), `past` (earlier policies as opponents),
+`progress`, `distributed`, `throughput`. The command is `training.train`.
 """

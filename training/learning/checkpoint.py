@@ -18,10 +18,10 @@ from safetensors.torch import save as tensor_bytes
 
 from ohhell_env.bots.policy.bot import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS
 from ohhell_env.bots.policy.features import INPUT_HASH
-from ohhell_env.bots.policy.network import LOGIT_SCALE, PolicyNetwork
+from ohhell_env.bots.policy.network import PolicyNetwork
 from ohhell_env.observation.standard import LAYOUT_HASH
 from training.learning.config import Config
-from training.learning.network import ActorCritic
+from training.learning.learners import learner_of
 
 STATE = "latest.safetensors"
 _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
@@ -106,7 +106,9 @@ def load_state(
             module.load_state_dict({k.removeprefix(part): v for k, v in tensors.items() if k.startswith(part)})
         for name, parameter in network.named_parameters():
             if f"step.{name}" in tensors:
-                optimiser.state[parameter] = {moment: tensors[f"{moment}.{name}"] for moment in _MOMENTS}
+                optimiser.state[parameter] = {
+                    moment: tensors[f"{moment}.{name}"].to(parameter.device) for moment in _MOMENTS
+                }
     except (SafetensorError, KeyError, TypeError, RuntimeError) as error:
         raise ValueError(f"{path} is not the state of this run, or is damaged: {error}") from None
     return counters
@@ -131,22 +133,20 @@ def scale_outputs(network: PolicyNetwork, scale: float) -> None:
         parameter.mul_(scale)
 
 
-def take_weights(network: PolicyNetwork, given: PolicyNetwork) -> None:
-    """Let training start from a checkpoint's network of the same shape; its outputs give ppo its first logits."""
+def take_weights(network: PolicyNetwork, given: PolicyNetwork, scale: float) -> None:
+    """Let training start from a checkpoint's network of the same shape, its outputs times the learner's scale."""
     network.load_state_dict(given.state_dict(), strict=False)  # a critic is no part of a checkpoint
-    if isinstance(network, ActorCritic):
-        scale_outputs(network, LOGIT_SCALE)
+    scale_outputs(network, scale)
 
 
 def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counters: Counters) -> None:
     """Write a checkpoint folder that `load_policy` reads: weights, meta.json, model card.
 
-    The logits of ppo are divided by LOGIT_SCALE, so that they are to be used like the values of dmc.
+    Its outputs are the network's divided by the learner's scale, so that logits can be used like values.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if config.learner == "ppo":
-        network = copy.deepcopy(network)
-        scale_outputs(network, 1 / LOGIT_SCALE)
+    network = copy.deepcopy(network)
+    scale_outputs(network, 1 / learner_of(config).output_scale)
     tensors = network.state_dict().items()
     weights = tensor_bytes({name: tensor.contiguous() for name, tensor in tensors if not name.startswith("critic.")})
     meta = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,10 @@ LEARNER, PAST, BOTS = 0, 1, 2  # who plays a seat; bot k is BOTS + k
 _NEVER = -1e9  # value of what a bot does not do
 _EXPLORATION = 2  # number of a match's random stream that decides explorations and relabellings
 
+Tables = tuple[list[Rules], list[float]]  # and how often each is drawn
+# (number of the iteration, (H,) players of each hand's table) -> (H, MAX_PLAYERS) of LEARNER, PAST, BOTS + k
+Seats = Callable[[int, NDArray[np.int64]], NDArray[np.int8]]
+
 
 class Experience(NamedTuple):
     """The decisions of some finished hands, in the order taken; those with a single legal action are not among them.
@@ -52,10 +56,10 @@ class Experience(NamedTuple):
         points: mean points a seat and hand.
         bids_made: share of bids made exactly.
         decisions: all decisions, forced ones too.
-        values: (N,) float32, the critic's value of each position. This and what follows only where there is a critic.
-        mask: (N, NUM_ACTIONS) bool, legal actions, relabelled.
+        values: (N,) float32, what the network expected in returns: the value of the action taken, or its critic's of
+            the position.
+        mask: (N, NUM_ACTIONS) bool, legal actions, relabelled. This and what follows only where a policy is collected.
         log_probs: (N,) float32, log probability with which the action was drawn.
-        entropy: mean entropy of the policy, nats.
     """
 
     inputs: NDArray[np.int8]
@@ -66,10 +70,9 @@ class Experience(NamedTuple):
     points: float
     bids_made: float
     decisions: int
-    values: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+    values: NDArray[np.float32]
     mask: NDArray[np.bool_] = np.empty((0, NUM_ACTIONS), dtype=np.bool_)
     log_probs: NDArray[np.float32] = np.empty(0, dtype=np.float32)
-    entropy: float = 0.0
 
     def only(self, rows: NDArray[np.bool_]) -> Experience:
         """Some of the decisions: copies of those rows of all arrays, (N,) bool."""
@@ -193,6 +196,7 @@ class Collector:
         processes: how many there are.
         tables: other tables than the run's, and how often each is drawn.
         bots: the players of ``config.opponents``.
+        seats: who plays each seat, where it is not as the options say.
     """
 
     _columns = NUM_ACTIONS  # of the network's output
@@ -202,11 +206,13 @@ class Collector:
         config: Config,
         rank: int = 0,
         processes: int = 1,
-        tables: tuple[list[Rules], list[float]] | None = None,
+        tables: Tables | None = None,
         bots: Sequence[Bot] = (),
+        seats: Seats | None = None,
     ) -> None:
         self.config = config
         self._bots = bots
+        self._whose = seats
         self._share = slice(rank, None, processes)
         hands = config.hands // processes
         rules, self.shares = tables or config.tables()
@@ -226,6 +232,7 @@ class Collector:
         self._inputs = np.empty((capacity, self._sources.shape[1] + NUM_DERIVED), dtype=np.int8)
         self._hand, self._seat, self._relabellings, self._actions = np.empty((4, capacity), dtype=np.int64)
         self._who = np.empty(capacity, dtype=np.int8)  # who decides, as in `_seats`
+        self._values = np.empty(capacity, dtype=np.float32)
 
     def start(self, iteration: int) -> Simulator:
         """The iteration's hands as they are dealt."""
@@ -271,12 +278,15 @@ class Collector:
                 games, tables, values, streams, epsilon, self._temperature,
                 self._hand, self._who, self._relabellings, self._actions, start,
             )  # fmt: skip
+            self._keep(start, start + count, values)
             start += count
         experience = self._experience(start)
         return experience.only(self._who[:start] == LEARNER) if whose.any() else experience
 
     def _seats(self, iteration: int) -> NDArray[np.int8]:
         """Who plays each seat: (H, MAX_PLAYERS) of LEARNER, PAST, BOTS + k."""
+        if self._whose is not None:
+            return self._whose(iteration, self._players())
         whose = np.full((len(self._simulator), MAX_PLAYERS), LEARNER, dtype=np.int8)
         if self._bots:
             random = self._stream(iteration, _BOT_SEATS)
@@ -314,7 +324,7 @@ class Collector:
         who = self._who[rows]  # (N,)
         outputs: NDArray[np.float32]
         if not who.any():
-            outputs = network(inputs).numpy()
+            outputs = network(inputs).cpu().numpy()
             return outputs
         outputs = np.zeros((len(hand), self._columns), dtype=np.float32)
         for player in np.unique(who).tolist():
@@ -324,10 +334,15 @@ class Collector:
                 outputs[chosen, :NUM_ACTIONS] = _NEVER
                 outputs[chosen, LABELS[self._relabellings[rows][chosen], actions]] = 0.0
             elif player == PAST and self._frozen is not None:
-                outputs[chosen] = self._frozen(inputs[chosen]).numpy()
+                outputs[chosen] = self._frozen(inputs[chosen]).cpu().numpy()
             else:
-                outputs[chosen] = network(inputs[chosen]).numpy()
+                outputs[chosen] = network(inputs[chosen]).cpu().numpy()
         return outputs
+
+    def _keep(self, start: int, stop: int, outputs: NDArray[np.float32]) -> None:
+        """What the network said of decisions start..stop-1, by its outputs, now that their actions are chosen."""
+        rows = slice(start, stop)
+        self._values[rows] = np.take_along_axis(outputs, self._actions[rows, None], axis=1)[:, 0]
 
     def _experience(self, count: int) -> Experience:
         games, tables = self._simulator.games, self._simulator.tables
@@ -345,6 +360,7 @@ class Collector:
             float(points.sum() / players.sum()),
             float(made / players.sum()),
             int((players * (1 + games["hand_size"])).sum()),
+            self._values[:count],
         )
 
 

@@ -17,13 +17,14 @@ from ohhell_env.rules.rules import Rules
 # Options that a resumed run may change: how long, how fast, how often it is looked at.
 RESUMABLE = frozenset(
     {
-        "folder", "decisions", "cpu_minutes", "threads", "save_minutes", "eval_minutes", "eval_deals", "eval_opponent",
+        "folder", "decisions", "cpu_minutes", "threads", "device", "save_minutes", "eval_minutes", "eval_deals",
+        "eval_opponent",
     }
 )  # fmt: skip
 # What a learner does best with by itself, and the options that only the other one has.
-OWN_DEFAULTS = {"ppo": {"lr": 3e-3, "passes": 2}, "dmc": {"lr": 1e-3, "passes": 1}}
+OWN_DEFAULTS = {"ppo": {"lr": 3e-3, "update_epochs": 2}, "dmc": {"lr": 1e-3, "update_epochs": 1}}
 WITHOUT = {
-    "dmc": {"entropy", "final_entropy", "magnet", "gae_lambda", "clip", "value_weight"},
+    "dmc": {"ent_coef", "final_ent_coef", "magnet", "gae_lambda", "clip_coef", "vf_coef"},
     "ppo": {"epsilon", "final_epsilon", "temperature"},
 }
 
@@ -39,7 +40,8 @@ class Config:
             decisions; 0 for no such limit. Learning rate and exploration then follow the processor's clock, too, so
             that such a run is not repeated bit for bit.
         seed: everything random in the run follows from it.
-        threads: of the processor, for the network.
+        threads: of the CPU, for the network.
+        device: where the network is and learns: "cpu" or "cuda", a GPU for each process; hands are played on the CPU.
         precision: arithmetic of the network behind its first layer: "fp32", "bf16", or "auto", the one that a timing
             at the start of the run finds faster.
         learner: "ppo", proximal policy optimisation: logits and a critic; or "dmc", Deep Monte Carlo: each action's
@@ -65,20 +67,21 @@ class Config:
             the probabilities that it learns.
         final_epsilon: the same at the end; in between it falls in proportion to the share of the run done.
         temperature: above 0, actions are drawn with probability proportional to exp(value / temperature).
-        entropy: ppo: weight of the policy's entropy, in tens of points a nat, at the start.
-        final_entropy: the same at the end; in between it falls in proportion to the share of the run done.
+        ent_coef: ppo: weight of the policy's entropy, in tens of points a nat, at the start.
+        final_ent_coef: the same at the end; in between it falls in proportion to the share of the run done.
         magnet: ppo: weight of the policy's divergence from the magnet, the average of the weights as the iteration
             began: KL(policy, magnet) in nats; 0 for none.
         gae_lambda: ppo: how far advantages look past the seat's next decision, 0 (not at all) to 1 (to the hand's end).
-        clip: ppo: how far an action's probability may move, as a share of itself, before it is no more learned from.
-        value_weight: ppo: weight of the critic's squared error.
+        clip_coef: ppo: how far an action's probability may move, as a share of itself, before it is no more learned
+            from.
+        vf_coef: ppo: weight of the critic's squared error.
         relabel: suits are renamed in the order of play, or at random, before the network sees them.
-        batch: decisions in a gradient step, in all processes together.
-        passes: how often each decision is learned from; 0 for the learner's own number, ppo 2 and dmc 1.
+        minibatch_size: decisions in a gradient step, in all processes together.
+        update_epochs: how often each decision is learned from; 0 for the learner's own number, ppo 2 and dmc 1.
         lr: Adam's learning rate at the start; 0 for the learner's own, ppo 3e-3 and dmc 1e-3.
         final_lr: the same at the end; in between it falls along a half cosine.
         warmup: gradient steps over which the learning rate rises from 0.
-        max_gradient: gradients of a greater norm are scaled down to it.
+        max_grad_norm: gradients of a greater norm are scaled down to it.
         ema: decay, a gradient step, of the average of the weights that evaluation and checkpoints use.
         save_minutes: time between writes of the run's state.
         eval_minutes: time between evaluations on fixed deals; 0 for none.
@@ -94,6 +97,7 @@ class Config:
     cpu_minutes: float = 0.0
     seed: int = 1
     threads: int = 1
+    device: Literal["cpu", "cuda"] = "cpu"
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     learner: Literal["ppo", "dmc"] = "ppo"
     width: int = 512
@@ -114,19 +118,19 @@ class Config:
     epsilon: float = 0.05
     final_epsilon: float = 0.01
     temperature: float = 0.0
-    entropy: float = 0.05
-    final_entropy: float = 0.002
+    ent_coef: float = 0.05
+    final_ent_coef: float = 0.002
     magnet: float = 0.0
     gae_lambda: float = 0.9
-    clip: float = 0.2
-    value_weight: float = 0.5
+    clip_coef: float = 0.2
+    vf_coef: float = 0.5
     relabel: Literal["canonical", "random"] = "canonical"
-    batch: int = 4096
-    passes: int = 0
+    minibatch_size: int = 4096
+    update_epochs: int = 0
     lr: float = 0.0
     final_lr: float = 5e-5
     warmup: int = 100
-    max_gradient: float = 1.0
+    max_grad_norm: float = 1.0
     ema: float = 0.999
     save_minutes: float = 5.0
     eval_minutes: float = 10.0
@@ -156,18 +160,18 @@ class Config:
             ("epsilon", 0, 1),
             ("final_epsilon", 0, self.epsilon),
             ("temperature", 0, 1000),
-            ("entropy", 0, 100),
-            ("final_entropy", 0, self.entropy),
+            ("ent_coef", 0, 100),
+            ("final_ent_coef", 0, self.ent_coef),
             ("magnet", 0, 100),
             ("gae_lambda", 0, 1),
-            ("clip", 1e-6, 1),
-            ("value_weight", 0, 1000),
-            ("batch", 1, 10**6),
-            ("passes", 1, 100),
+            ("clip_coef", 1e-6, 1),
+            ("vf_coef", 0, 1000),
+            ("minibatch_size", 1, 10**6),
+            ("update_epochs", 1, 100),
             ("lr", 1e-9, 1),
             ("final_lr", 0, self.lr),
             ("warmup", 0, 10**9),
-            ("max_gradient", 1e-9, 1e9),
+            ("max_grad_norm", 1e-9, 1e9),
             ("ema", 0, 0.999999),
             ("save_minutes", 0, 10**6),
             ("eval_minutes", 0, 10**6),
@@ -184,9 +188,11 @@ class Config:
             )
         if self.precision not in ("auto", "fp32", "bf16"):
             raise ValueError(f"precision={self.precision!r} is not known; use 'auto', 'fp32' or 'bf16'")
-        if self.learner == "dmc" and self.magnet:
+        if self.device not in ("cpu", "cuda"):
+            raise ValueError(f"device={self.device!r} is not known; use 'cpu' or 'cuda'")
+        if self.magnet and "magnet" in WITHOUT[self.learner]:
             raise ValueError(f"magnet={self.magnet!r} is for learner='ppo'; dmc learns values, not probabilities")
-        if self.learner == "dmc" and self.epsilon == 0 and self.temperature == 0:
+        if self.epsilon == 0 and self.temperature == 0 and "epsilon" not in WITHOUT[self.learner]:
             raise ValueError("epsilon=0 and temperature=0: nothing would ever be tried; set one of them above 0")
         input_sources(self.sections)
         self.tables()

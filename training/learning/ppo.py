@@ -11,8 +11,6 @@ of a point for a nat.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,13 +19,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ohhell_env.bots.policy.features import LABELS
+from ohhell_env.bots.policy.network import LOGIT_SCALE, PolicyNetwork
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import jit, lowest
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
 from ohhell_env.rules.limits import MAX_PLAYERS
-from training.learning.collector import LEARNER, Collector, Experience
-from training.learning.config import Config
-from training.learning.losses import falling
+from training.learning.collector import Collector, Experience
+from training.learning.learner import Learner, Metrics
+from training.learning.network import ActorCritic
+from training.learning.optimisation import falling
 
 MASKED = -1e9  # the logit of an action that is not legal
 MAGNET_ROWS = 8192  # decisions that the magnet sees at once
@@ -57,11 +57,11 @@ def ppo_loss(
     targets: Tensor,
     magnet: Tensor | None = None,
     *,
-    clip: float,
-    value_weight: float,
-    entropy_weight: float,
-    magnet_weight: float = 0.0,
-) -> Tensor:
+    clip_coef: float,
+    vf_coef: float,
+    ent_coef: float,
+    magnet_coef: float = 0.0,
+) -> tuple[Tensor, Metrics]:
     """The clipped objective, the value's squared error, the entropy's bonus and the magnet's pull in one loss.
 
     Args:
@@ -72,18 +72,37 @@ def ppo_loss(
         advantages: (B,) float.
         targets: (B,) float, for the value.
         magnet: (B, A) float, log probabilities of the policy that this one is drawn to; None for none.
-        clip: the ratio of an action's probabilities counts from 1 - clip to 1 + clip.
-        value_weight: of the value's squared error.
-        entropy_weight: of the mean entropy.
-        magnet_weight: of the mean divergence from the magnet.
+        clip_coef: the ratio of an action's probabilities counts from 1 - clip_coef to 1 + clip_coef.
+        vf_coef: of the value's squared error.
+        ent_coef: of the mean entropy.
+        magnet_coef: of the mean divergence from the magnet.
+
+    Returns:
+        The loss, and policy_loss, value_loss (both before they are weighted), entropy (nats), approx_kl (nats, from
+        the policy that drew the actions, the estimator k3 of Schulman 2020) and clipfrac (share of the decisions whose
+        ratio is beyond the clip).
     """
     log_probs = masked_log_probs(outputs[:, :-1], mask)  # (B, A)
-    ratio = (log_probs.gather(1, actions[:, None])[:, 0] - old_log_probs).exp()  # (B,)
-    clipped = ratio.clamp(1 - clip, 1 + clip)
-    objective = torch.minimum(ratio * advantages, clipped * advantages).mean()
-    error = (outputs[:, -1] - targets).square().mean()
-    loss = -objective + value_weight * error - entropy_weight * entropies(log_probs).mean()
-    return loss if magnet is None else loss + magnet_weight * divergences(log_probs, magnet).mean()
+    log_ratio = log_probs.gather(1, actions[:, None])[:, 0] - old_log_probs  # (B,)
+    ratio = log_ratio.exp()  # (B,)
+    clipped = ratio.clamp(1 - clip_coef, 1 + clip_coef)
+    policy_loss = -torch.minimum(ratio * advantages, clipped * advantages).mean()
+    value_loss = (outputs[:, -1] - targets).square().mean()
+    entropy = entropies(log_probs).mean()
+    loss = policy_loss + vf_coef * value_loss - ent_coef * entropy
+    with torch.no_grad():
+        metrics = {
+            "policy_loss": policy_loss.detach(),
+            "value_loss": value_loss.detach(),
+            "entropy": entropy.detach(),
+            "approx_kl": (ratio - 1 - log_ratio).mean(),
+            "clipfrac": ((ratio - 1).abs() > clip_coef).float().mean(),
+        }
+    if magnet is not None:
+        divergence = divergences(log_probs, magnet).mean()
+        loss = loss + magnet_coef * divergence
+        metrics["magnet_kl"] = divergence.detach()
+    return loss, metrics
 
 
 @jit
@@ -153,30 +172,22 @@ class PolicyCollector(Collector):
     def _allocate(self, capacity: int) -> None:
         super()._allocate(capacity)
         self._mask = np.empty((capacity, NUM_ACTIONS), dtype=np.bool_)
-        self._log_probs = np.empty((capacity, NUM_ACTIONS), dtype=np.float32)
-        self._values = np.empty(capacity, dtype=np.float32)
+        self._log_probs = np.empty(capacity, dtype=np.float32)
 
     def _evaluate(self, network: nn.Module, start: int, stop: int) -> NDArray[np.float32]:
         outputs = super()._evaluate(network, start, stop)  # (stop - start, A + 1)
         write_masks(self._simulator.games, self._hand, self._relabellings, start, stop, self._mask)
-        rows = slice(start, stop)
-        logits, mask = torch.from_numpy(outputs[:, :-1]), torch.from_numpy(self._mask[rows])
-        self._log_probs[rows] = masked_log_probs(logits, mask).numpy()
-        self._values[rows] = outputs[:, -1]
         return outputs
 
+    def _keep(self, start: int, stop: int, outputs: NDArray[np.float32]) -> None:
+        rows = slice(start, stop)
+        logits, mask = torch.from_numpy(outputs[:, :-1]), torch.from_numpy(self._mask[rows])
+        actions = torch.from_numpy(self._actions[rows, None])
+        self._log_probs[rows] = masked_log_probs(logits, mask).gather(1, actions)[:, 0].numpy()
+        self._values[rows] = outputs[:, -1]
+
     def _experience(self, count: int) -> Experience:
-        log_probs = self._log_probs[:count]
-        return (
-            super()
-            ._experience(count)
-            ._replace(
-                values=self._values[:count],
-                mask=self._mask[:count],
-                log_probs=np.take_along_axis(log_probs, self._actions[:count, None], axis=1)[:, 0],
-                entropy=float(entropies(torch.from_numpy(log_probs[self._who[:count] == LEARNER])).mean()),
-            )
-        )
+        return super()._experience(count)._replace(mask=self._mask[:count], log_probs=self._log_probs[:count])
 
 
 def ppo_arrays(experience: Experience, gae_lambda: float) -> tuple[NDArray[Any], ...]:
@@ -194,28 +205,31 @@ def magnet_log_probs(network: nn.Module, experience: Experience) -> NDArray[np.f
     log_probs = np.empty(experience.mask.shape, dtype=np.float32)
     for start in range(0, len(log_probs), MAGNET_ROWS):
         rows = slice(start, start + MAGNET_ROWS)
-        outputs = network(torch.from_numpy(experience.inputs[rows]))  # (B, A + 1)
+        outputs = network(torch.from_numpy(experience.inputs[rows])).cpu()  # (B, A + 1)
         log_probs[rows] = masked_log_probs(outputs[:, :-1], torch.from_numpy(experience.mask[rows])).numpy()
     return log_probs
 
 
-def ppo_learner(
-    config: Config, experience: Experience, done: float, average: nn.Module
-) -> tuple[Callable[..., Tensor], tuple[NDArray[Any], ...]]:
-    """The loss of an iteration, and the arrays that its passes go through.
+class PPO(Learner):
+    """Outputs are logits, and one column more is the critic's value; actions are drawn by the policy itself."""
 
-    Args:
-        config: the run's options.
-        experience: the iteration's decisions.
-        done: share of the run done.
-        average: the average of the weights as the iteration began, the magnet.
-    """
-    loss_of = functools.partial(
-        ppo_loss,
-        clip=config.clip,
-        value_weight=config.value_weight,
-        entropy_weight=falling(config.entropy, config.final_entropy, done),
-        magnet_weight=config.magnet,
-    )
-    arrays = ppo_arrays(experience, config.gae_lambda)
-    return loss_of, (*arrays, magnet_log_probs(average, experience)) if config.magnet else arrays
+    outputs = "logits"
+    output_scale = LOGIT_SCALE
+    collector_type = PolicyCollector
+
+    def network(self) -> PolicyNetwork:
+        return ActorCritic(self.config.width, self.config.depth, self.config.sections)
+
+    def arrays(self, experience: Experience, average: nn.Module) -> tuple[NDArray[Any], ...]:
+        arrays = ppo_arrays(experience, self.config.gae_lambda)
+        return (*arrays, magnet_log_probs(average, experience)) if self.config.magnet else arrays
+
+    def loss(self, done: float, outputs: Tensor, *batch: Tensor) -> tuple[Tensor, Metrics]:
+        return ppo_loss(
+            outputs,
+            *batch,
+            clip_coef=self.config.clip_coef,
+            vf_coef=self.config.vf_coef,
+            ent_coef=falling(self.config.ent_coef, self.config.final_ent_coef, done),
+            magnet_coef=self.config.magnet,
+        )

@@ -16,10 +16,13 @@ _LINE = {
     "left": ("hours_left", "{:>6.1f}h"),
     "points": ("points_a_hand", "{:>7.3f}"),
     "made": ("bids_made", "{:>6.1%}"),
-    "loss": ("loss", "{:>7.4f}"),
-    "expl. var.": ("explained_variance", "{:>10.3f}"),
-    "epsilon": ("epsilon", "{:>8.4f}"),
+    "policy loss": ("policy_loss", "{:>11.4f}"),
+    "value loss": ("value_loss", "{:>10.4f}"),
     "entropy": ("entropy", "{:>8.4f}"),
+    "KL": ("approx_kl", "{:>7.4f}"),
+    "clipped": ("clipfrac", "{:>7.1%}"),
+    "expl. var.": ("explained_variance", "{:>10.3f}"),
+    "gradient": ("grad_norm", "{:>8.3f}"),
     "lr": ("lr", "{:>9.2e}"),
 }
 _HEADER_EVERY = 25
@@ -51,8 +54,10 @@ class Progress:
                 writer.writerows(self._rows)
         self._rows = []
 
-    def report(self, iteration: int, figures: dict[str, float]) -> None:
-        """Figures of an iteration; the same names each time."""
+    def report(self, iteration: int, figures: dict[str, float], losses: dict[str, float]) -> None:
+        """Figures of an iteration and of its learning, as charts and losses; the same names each time."""
+        tags = {**{name: f"charts/{name}" for name in figures}, **{name: f"losses/{name}" for name in losses}}
+        figures = {**figures, **losses}
         row = {"iteration": iteration, **{name: f"{value:.6g}" for name, value in figures.items()}}
         row["decisions"] = str(int(figures["decisions"]))
         new = not self._fields
@@ -64,7 +69,7 @@ class Progress:
             writer.writerow(row)
         for name, value in figures.items():
             if not math.isnan(value):
-                self._board.add_scalar(name, value, iteration)
+                self._board.add_scalar(tags[name], value, iteration)
         columns = {title: column for title, column in _LINE.items() if column[0] in figures}
         if self._lines % _HEADER_EVERY == 0:
             titles = (f"{title:>{len(form.format(0))}}" for title, (_, form) in columns.items())

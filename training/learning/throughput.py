@@ -17,7 +17,7 @@ ROWS = 512  # of the batch that chooses the arithmetic
 
 
 def seconds(function: Callable[[], object], repeats: int = 3) -> float:
-    """Processor time of the shortest of some calls, after one to warm up; other processes do not count in it."""
+    """CPU time of the shortest of some calls, after one to warm up; other processes do not count in it."""
     function()
     times = []
     for _ in range(repeats):
@@ -28,11 +28,13 @@ def seconds(function: Callable[[], object], repeats: int = 3) -> float:
 
 
 def bare_rate(network: nn.Module, inputs: torch.Tensor) -> float:
-    """Forward and backward alone, decisions a processor second, on a batch of inputs (B, D)."""
+    """Forward and backward alone, decisions a CPU-second, on a batch of inputs (B, D)."""
 
     def step() -> None:
         network.zero_grad()
         network(inputs).sum().backward()
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
 
     return len(inputs) / seconds(step)
 
@@ -41,7 +43,7 @@ def faster_arithmetic(policy: PolicyNetwork) -> tuple[str, dict[str, float]]:
     """The arithmetic that a network goes forward and backward faster in, in the mean of all processes.
 
     Returns:
-        "fp32" or "bf16", and the decisions a processor second of both.
+        "fp32" or "bf16", and the decisions a CPU-second of both.
     """
     random = torch.Generator().manual_seed(0)
     inputs = (torch.rand(ROWS, policy.num_inputs, generator=random) < ONES).to(torch.int8)

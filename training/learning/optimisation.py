@@ -1,4 +1,4 @@
-"""Losses and the gradient step, as plain functions."""
+"""Schedules, the gradient step and the average of the weights, as plain functions; every learner uses them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,8 @@ from torch import Tensor, nn
 from training.learning.config import Config
 from training.learning.distributed import average_gradients
 
-
-def dmc_loss(values: Tensor, actions: Tensor, returns: Tensor) -> Tensor:
-    """Mean squared error of the values of the actions taken: the loss of Deep Monte Carlo (Zha et al. 2021).
-
-    Args:
-        values: (B, A) float, the network's output.
-        actions: (B,) int64, relabelled actions.
-        returns: (B,) float, what the hand brought.
-    """
-    taken = values.gather(1, actions[:, None])[:, 0]  # (B,)
-    return (taken - returns).square().mean()
+# (outputs, further rows of the minibatch) -> loss, figures to report
+Loss = Callable[..., tuple[Tensor, dict[str, Tensor]]]
 
 
 def explained_variance(mean_squared_error: float, variance: float) -> float:
@@ -30,7 +21,7 @@ def explained_variance(mean_squared_error: float, variance: float) -> float:
 
 
 def share_done(config: Config, decisions: int, cpu_seconds: float) -> float:
-    """How much of the run is done, by decisions or, where it has such a limit and is closer to it, by processor time.
+    """How much of the run is done, by decisions or, where it has such a limit and is closer to it, by CPU time.
 
     Returns:
         0 at the start; 1 or a little more at the end.
@@ -51,11 +42,6 @@ def learning_rate(config: Config, step: int, progress: float) -> float:
     return cosine * min(1.0, (step + 1) / (config.warmup + 1))
 
 
-def exploration(config: Config, progress: float) -> float:
-    """The share of random decisions; the policy that ppo learns explores by itself."""
-    return falling(config.epsilon, config.final_epsilon, progress) if config.learner == "dmc" else 0.0
-
-
 def falling(first: float, last: float, progress: float) -> float:
     """From the first value to the last in proportion to the share of the run done."""
     return first + (last - first) * min(progress, 1.0)
@@ -72,28 +58,34 @@ def gradient_step(
     network: nn.Module,
     optimiser: torch.optim.Optimizer,
     batch: tuple[Tensor, ...],
-    max_gradient: float,
-    loss_of: Callable[..., Tensor] = dmc_loss,
-) -> float:
-    """One step on a batch and those of the other processes; this one's loss before it.
+    max_grad_norm: float,
+    loss_of: Loss,
+) -> dict[str, float]:
+    """One step on a minibatch and those of the other processes; the figures of this one before it.
 
     Args:
         network: what is trained.
         optimiser: its optimiser.
-        batch: inputs (B, D), and what ``loss_of`` wants after the network's outputs.
-        max_gradient: a gradient of a greater norm is scaled down to it.
-        loss_of: the loss, a mean over the batch.
+        batch: inputs (B, D), and what ``loss_of`` wants after the network's outputs; they are moved to its device.
+        max_grad_norm: a gradient of a greater norm is scaled down to it.
+        loss_of: the loss, a mean over the batch, and further figures.
+
+    Returns:
+        "loss", "grad_norm" (of all processes' gradient, before it is scaled) and the figures of ``loss_of``.
 
     Raises:
         FloatingPointError: if the loss or the gradient is not a finite number; the weights are then unchanged.
     """
     inputs, *others = batch
     optimiser.zero_grad()
-    loss = loss_of(network(inputs), *others)
+    outputs = network(inputs)
+    loss, metrics = loss_of(outputs, *(one.to(outputs.device) for one in others))
     loss.backward()
     average_gradients(network.parameters(), len(inputs))
-    norm = nn.utils.clip_grad_norm_(network.parameters(), max_gradient)
-    if not torch.isfinite(loss) or not torch.isfinite(norm):
-        raise FloatingPointError(f"loss {loss.item()}, gradient norm {norm.item()}")
+    norm = nn.utils.clip_grad_norm_(network.parameters(), max_grad_norm)
+    names = ["loss", "grad_norm", *metrics]
+    figures = torch.stack([loss.detach(), norm, *metrics.values()]).tolist()  # one transfer from the device
+    if not math.isfinite(figures[0]) or not math.isfinite(figures[1]):
+        raise FloatingPointError(f"loss {figures[0]}, gradient norm {figures[1]}")
     optimiser.step()
-    return loss.item()
+    return dict(zip(names, figures, strict=True))

@@ -1,0 +1,15 @@
+"""The learners by name: the one place that knows them all."""
+
+from __future__ import annotations
+
+from training.learning.config import Config
+from training.learning.dmc import DMC
+from training.learning.learner import Learner
+from training.learning.ppo import PPO
+
+LEARNERS: dict[str, type[Learner]] = {"ppo": PPO, "dmc": DMC}
+
+
+def learner_of(config: Config) -> Learner:
+    """The learner that a run's options name."""
+    return LEARNERS[config.learner](config)
