@@ -24,8 +24,9 @@ def a_run(folder: Path, iterations: int = 30, resumed_after: int | None = None) 
         progress = Progress(folder, first, QUIET)
         for k in range(first + 1, iterations + 1):
             progress.report(
-                k, {"decisions": 1000 * k, "points_a_hand": k / 10, "loss": 1 / k, "epsilon": 0.1, "hours_left": 1,
-                    "decisions_per_s": 5.0, "bids_made": 0.5, "explained_variance": float("nan")}
+                k, {"decisions": 1000 * k, "points_a_hand": k / 10, "epsilon": 0.1, "minutes_left": 1,
+                    "decisions_per_s": 5.0, "bids_made": 0.5},
+                {"value_loss": 1 / k, "explained_variance": float("nan")},
             )  # fmt: skip
             if k % 10 == 0:
                 progress.evaluated(k, "heuristic", {"4p 5c": k + 0.5 + first, "mean": float(k + first)})

@@ -342,7 +342,7 @@ def test_a_run_ends_when_its_processor_time_is_used_up_and_its_schedules_with_it
         rows = list(csv.DictReader(file))
     hours = [float(row["cpu_hours"]) for row in rows]
     assert len(rows) > 3 and hours[-2] < 0.02 / 60 <= hours[-1]
-    assert float(rows[-1]["lr"]) < 2e-4 and float(rows[-1]["hours_left"]) == 0
+    assert float(rows[-1]["lr"]) < 2e-4 and float(rows[-1]["minutes_left"]) == 0
     train(config, console)
     assert len((tmp_path / "progress.csv").read_text().splitlines()) == len(rows) + 1, "nothing was left to do"
 

@@ -171,7 +171,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
                 "decisions": counters.decisions,
                 "cpu_hours": counters.cpu_seconds / 3600,
                 "decisions_per_s": speed,
-                "hours_left": max(0.0, 1 - done) / (done - before) * (now - start) / 3600,
+                "minutes_left": max(0.0, 1 - done) / (done - before) * (now - start) / 60,
                 "points_a_hand": points,
                 "bids_made": made,
                 "epsilon": epsilon,

@@ -13,7 +13,7 @@ from torch.utils.tensorboard import SummaryWriter
 _LINE = {
     "decisions": ("decisions", "{:>13,.0f}"),
     "per s": ("decisions_per_s", "{:>8,.0f}"),
-    "left": ("hours_left", "{:>6.1f}h"),
+    "left": ("minutes_left", "{:>6.1f} min"),
     "points": ("points_a_hand", "{:>7.3f}"),
     "made": ("bids_made", "{:>6.1%}"),
     "policy loss": ("policy_loss", "{:>11.4f}"),
