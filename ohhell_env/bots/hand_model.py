@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, left_of, lowest, popcount
-from ohhell_env.kernel.rulebook import suit_cards, suit_of, takes
+from ohhell_env.kernel.rulebook import bid_value, suit_cards, suit_of, takes
 from ohhell_env.kernel.standard import suit_mask
 from ohhell_env.kernel.state import BID, NO_TRUMP, NONE
 from ohhell_env.rules.cards import NUM_RANKS, NUM_SUITS
 from ohhell_env.rules.limits import WIDE_MAX_HAND_SIZE, WIDE_NUM_KINDS
-from ohhell_env.rules.ramps import GOLDEN_HAND, MISER_HAND
+from ohhell_env.rules.ramps import GOLDEN_HAND
 
 # What the chance of a card is told from, in the order of `WEIGHTS`.
 FEATURES = (
@@ -130,21 +130,6 @@ def _wide_higher_cards(game: Any, table: Any, card: Int) -> Int:
 
 
 @jit
-def _worth(game: Any, table: Any, bid: Int, taken: Int) -> Any:
-    return table["points"][game["hand_size"], bid, taken]
-
-
-@jit
-def _wide_worth(game: Any, table: Any, bid: Int, taken: Int) -> Any:
-    if game["special"] & GOLDEN_HAND:
-        return float(taken)
-    if game["special"] & MISER_HAND:
-        return float(-taken)
-    points = table["points"][game["trump"], game["hand_size"], bid, taken]
-    return -points if table["lowest"] else points
-
-
-@jit
 def _contract(game: Any, seat: Int) -> Int:
     return np.int64(game["bids"][seat])
 
@@ -160,7 +145,6 @@ held_twice = by_form(_held_twice, _wide_held_twice)  # cards that a seat holds t
 cards_left = by_form(_cards_left, _wide_cards_left)  # how many cards a seat holds, told from what it has played
 classes = by_form(_classes, _wide_classes)  # suits that a hand falls into
 higher_cards = by_form(_higher_cards, _wide_higher_cards)  # cards of the same suit that beat a card
-worth = by_form(_worth, _wide_worth)  # points of a bid with so many tricks taken, more being better
 contract = by_form(_contract, _wide_contract)  # tricks that a seat wants
 
 
@@ -266,12 +250,14 @@ def write_tricks(game: Any, table: Any, notes: Notes, count: Int, skip: Int, wis
 
 
 @jit_apart
-def rest_value(game: Any, table: Any, notes: Notes, count: Int, skip: Int, bid: Int, taken: Int, leads: bool) -> float:
-    """Expected points of a bid with so many tricks taken, the cards but ``skip`` still to play."""
+def rest_value(
+    game: Any, table: Any, seat: Int, notes: Notes, count: Int, skip: Int, bid: Int, taken: Int, leads: bool
+) -> float:
+    """Expected `rulebook.bid_value` of a bid with so many tricks taken, the cards but ``skip`` still to play."""
     rest = write_tricks(game, table, notes, count, skip, bid - taken, leads)
     value = 0.0
     for t in range(rest + 1):
-        value += notes["tricks"][t] * worth(game, table, bid, taken + t)
+        value += notes["tricks"][t] * bid_value(game, table, seat, bid, taken + t)
     return value
 
 
@@ -285,7 +271,7 @@ def best_bid(game: Any, table: Any, seat: Int, legal: Int, notes: Notes) -> Int:
     best_value = -np.inf
     for bid in range(count + 1):
         if (legal >> bid) & 1:
-            value = rest_value(game, table, notes, count, NONE, bid, 0, leads)
+            value = rest_value(game, table, seat, notes, count, NONE, bid, 0, leads)
             notes["value"][bid] = value
             if value > best_value:
                 best = bid
@@ -359,9 +345,9 @@ def best_card(game: Any, table: Any, notes: Notes) -> Int:
             wins = win_chance(game, table, seat, card, unseen, notes)
             value = wins * fight
             if wins > 0.0:
-                value += wins * rest_value(game, table, notes, count, k, bid, taken + 1, True)
+                value += wins * rest_value(game, table, seat, notes, count, k, bid, taken + 1, True)
             if wins < 1.0:
-                value += (1.0 - wins) * rest_value(game, table, notes, count, k, bid, taken, False)
+                value += (1.0 - wins) * rest_value(game, table, seat, notes, count, k, bid, taken, False)
             notes["value"][card] = value
             if value > best_value:
                 best = card

@@ -117,13 +117,13 @@ def play_out(game: Any, table: Any, notes: Any, stream: np.uint64) -> None:
 
 @jit
 def gain(game: Any, table: Any, seat: Int) -> Any:
-    """What a finished hand is worth to a seat: its points, less a little of the others' mean points."""
+    """What a finished hand is worth to a seat (`rulebook.hand_value`), less a little of the others' mean."""
     players = table["players"]
     others = 0.0
     for other in range(players):
         if other != seat:
-            others += rulebook.hand_points(game, table, other)
-    return rulebook.hand_points(game, table, seat) - SPOIL * others / (players - 1)
+            others += rulebook.hand_value(game, table, other)
+    return rulebook.hand_value(game, table, seat) - SPOIL * others / (players - 1)
 
 
 @jit_apart

@@ -35,6 +35,8 @@ NUM_ACTIONS = STANDARD_FORM.num_actions
 POINTS, ZERO_SUM, WIN = range(3)
 REWARDS = {"points": POINTS, "zero_sum": ZERO_SUM, "win": WIN}
 
+SUCCESS = 10.0  # what a cooperative hand is worth to every seat when all bids are made: as much as in binary scoring
+
 DEALS, PLAYOUTS = range(2)  # numbers of a game's random streams
 
 Game = Any  # a record of state.GAME or WIDE_GAME
@@ -67,10 +69,13 @@ options_of = by_form(standard.options_of, wide_play.options_of)
 card_behind = by_form(standard.card_behind, wide_play.card_behind)
 is_incomplete = by_form(standard.is_incomplete, wide_play.is_incomplete)
 award_trick = by_form(standard.award_trick, wide_play.award_trick)
+bid_points = by_form(standard.bid_points, wide_play.bid_points)
 hand_points = by_form(standard.hand_points, wide_play.hand_points)
 is_last_hand = by_form(standard.is_last_hand, wide_play.is_last_hand)
 move_on = by_form(standard.move_on, wide_play.move_on)
 is_lost = by_form(standard.is_lost, wide_play.is_lost)
+is_cooperative = by_form(standard.is_cooperative, wide_play.is_cooperative)
+own_bid_value = by_form(standard.bid_value, wide_play.bid_value)
 
 
 # --- A match -------------------------------------------------------------------------------------------------------
@@ -312,6 +317,38 @@ def score_hand(game: Game, table: Table) -> None:
     game["legal"] = 0
 
 
+# --- What a result is worth to a seat: asked by bots, search, reviews, rewards and standings -------------------------
+
+
+@jit
+def direction(table: Table) -> Any:
+    """1.0 where the highest total wins, -1.0 where the lowest does: points times this are better when higher."""
+    return -1.0 if table["lowest"] else 1.0
+
+
+@jit
+def bid_value(game: Game, table: Table, seat: Int, bid: Int, taken: Int) -> Any:
+    """What it would be worth to a seat to end this hand with a bid and so many tricks; higher is better.
+
+    Its points, negated where the lowest total wins. At a cooperative table `SUCCESS` for a bid that is made, else 0.
+    """
+    if is_cooperative(game, table):
+        return SUCCESS if bid == taken else 0.0
+    return direction(table) * own_bid_value(game, table, seat, bid, taken)
+
+
+@jit
+def hand_value(game: Game, table: Table, seat: Int) -> Any:
+    """What the hand just over (phase HAND_OVER) is worth to a seat; higher is better.
+
+    Its points, negated where the lowest total wins. At a cooperative table `SUCCESS` to all where every bid is made,
+    else 0.
+    """
+    if is_cooperative(game, table):
+        return 0.0 if is_lost(game, table) else SUCCESS
+    return direction(table) * hand_points(game, table, seat)
+
+
 @jit
 def next_hand(game: Game, table: Table, decks: Any) -> None:
     """After HAND_OVER: the next dealer deals, or the match is over."""
@@ -328,7 +365,7 @@ def win_share(game: Game, table: Table, seat: Int) -> float:
     """Share of the win for one seat by the totals as they stand: 1/k for each of the k seats on top."""
     if is_lost(game, table):
         return 0.0
-    sign = -1.0 if table["lowest"] else 1.0
+    sign = direction(table)
     on_top = 0
     for other in range(table["players"]):
         if sign * game["scores"][other] > sign * game["scores"][seat]:

@@ -180,9 +180,27 @@ def award_trick(game: Game, table: Table) -> None:
 
 
 @jit
+def bid_points(game: Game, table: Table, seat: Int, bid: Int, taken: Int) -> Any:
+    """Points of a seat for a bid with so many tricks taken in this hand."""
+    return table["points"][game["hand_size"], bid, taken]
+
+
+@jit
 def hand_points(game: Game, table: Table, seat: Int) -> Any:
     """Points of a seat for the hand just over."""
-    return table["points"][game["hand_size"], game["bids"][seat], game["taken"][seat]]
+    return bid_points(game, table, seat, game["bids"][seat], game["taken"][seat])
+
+
+@jit
+def bid_value(game: Game, table: Table, seat: Int, bid: Int, taken: Int) -> Any:
+    """What a bid with so many tricks taken is worth to a seat: its points, the direction aside."""
+    return bid_points(game, table, seat, bid, taken)
+
+
+@jit
+def is_cooperative(game: Game, table: Table) -> bool:
+    """Everybody plays for themselves."""
+    return False
 
 
 @jit

@@ -169,29 +169,48 @@ def is_failed(game: Game, table: Table) -> bool:
 
 
 @jit_apart
-def hand_points(game: Game, table: Table, seat: Int) -> float:
-    """Points of a seat for the hand just over."""
-    taken = np.int64(game["taken"][seat])
-    size = np.int64(game["hand_size"])
+def bid_points(game: Game, table: Table, seat: Int, bid: Int, taken: Int) -> float:
+    """Points of a seat for a bid with so many tricks taken in this hand, the others' results aside."""
     if game["special"] & GOLDEN_HAND:
         return float(taken)
-    points = table["points"]
-    trump = np.int64(game["trump"])
-    if game["special"] & MISER_HAND:
-        fewest = taken
-        for other in range(table["players"]):
-            fewest = min(fewest, np.int64(game["taken"][other]))
-        return float(points[trump, size, 0, 0 if taken == fewest else taken])
-    if is_failed(game, table):
-        return 0.0
-    bid = np.int64(game["bids"][seat])
-    won = points[trump, size, bid, taken]
+    won = table["points"][game["trump"], game["hand_size"], bid, taken]
     if game["pledges"][seat] == BLIND_BID:
         if bid == game["first_bids"][seat]:
             won *= ONCE_BLIND
         else:
             won *= MOVED_GAIN if (won < 0.0) == (table["lowest"] == 1) else MOVED_LOSS
     return float(won)
+
+
+@jit_apart
+def hand_points(game: Game, table: Table, seat: Int) -> float:
+    """Points of a seat for the hand just over."""
+    taken = np.int64(game["taken"][seat])
+    if game["special"] & MISER_HAND:
+        fewest = taken
+        for other in range(table["players"]):
+            fewest = min(fewest, np.int64(game["taken"][other]))
+        return bid_points(game, table, seat, np.int64(0), np.int64(0) if taken == fewest else taken)
+    if is_failed(game, table):
+        return 0.0
+    return bid_points(game, table, seat, np.int64(game["bids"][seat]), taken)
+
+
+@jit_apart
+def bid_value(game: Game, table: Table, seat: Int, bid: Int, taken: Int) -> float:
+    """What a bid with so many tricks taken is worth to a seat, the direction aside.
+
+    In a miser hand, whose points depend on the others' tricks, each trick counts against the seat.
+    """
+    if game["special"] & MISER_HAND:
+        return float(taken if table["lowest"] else -taken)
+    return bid_points(game, table, seat, bid, taken)
+
+
+@jit
+def is_cooperative(game: Game, table: Table) -> bool:
+    """Whether all seats want the same: that every bid is made."""
+    return bool(table["cooperative"] == 1)
 
 
 @jit

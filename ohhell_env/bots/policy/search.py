@@ -98,8 +98,8 @@ def returns(games: Any, tables: Any, seat: Int, options: Int, mean: Any) -> None
         others = 0.0
         for other in range(players):
             if other != seat:
-                others += rulebook.hand_points(games[i], table, other)
-        mean[i % options] += (rulebook.hand_points(games[i], table, seat) - others / (players - 1)) / worlds
+                others += rulebook.hand_value(games[i], table, other)
+        mean[i % options] += (rulebook.hand_value(games[i], table, seat) - others / (players - 1)) / worlds
 
 
 class PolicySearchBot(Bot):
