@@ -7,13 +7,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import torch
 from aec_play import SHORT, legal, over, play, record_of, started
-from browser import CHROMIUM, Browser
+from browser import PHONE, chromium, needs_browser, new_page, open_file
 from tables import EVERY_TABLE
 
 from ohhell_env import Rules
@@ -21,7 +21,8 @@ from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.policy.network import PolicyNetwork
 from ohhell_env.commands import view
 from ohhell_env.kernel.state import BID, PLAY
-from ohhell_env.records.notation import save_record
+from ohhell_env.records.match import Match, Seating, save_match
+from ohhell_env.records.notation import CutOffError, read_record, save_record
 from ohhell_env.records.replay import Replay, load_replay
 from ohhell_env.records.review import Review, load_review, review, review_path, save_review
 from ohhell_env.render.replay_html import replay_data, replay_page
@@ -32,6 +33,9 @@ from ohhell_env.table.events import BidMade, Said
 from ohhell_env.table.game import Game
 from training.learning.checkpoint import Counters, save_checkpoint
 from training.learning.config import Config
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 SMALL = Rules(ramp=(4, 1, 3))
 TABLES = {**SHORT, **EVERY_TABLE}
@@ -84,6 +88,40 @@ def test_a_record_without_a_hand_is_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text().splitlines()[0] + "\n")
     with pytest.raises(ValueError, match="no hand"):
         load_replay(path)
+
+
+def test_a_record_that_is_cut_short_says_in_which_hand_and_shows_the_finished_ones(tmp_path: Path, capsys: Any) -> None:
+    path = recorded(tmp_path)
+    whole, page = path.read_text(), tmp_path / "match.html"
+    lines = whole.splitlines(keepends=True)
+    path.write_text("".join(lines[:3]) + lines[3][:60])
+    assert view.main([str(path)]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {path}: line 4: the record ends in the middle of hand 3; "
+        "the 2 finished hands before it are shown with --finished\n"
+    )
+    assert not page.exists()
+    assert view.main([str(path), "--finished"]) == 0
+    shown = data_of(page.read_text())
+    assert [hand["number"] for hand in shown["hands"]] == [1, 2]
+    kept = replay_data(load_replay(path, finished=True), "match.jsonl", None, Review())
+    assert shown == json.loads(json.dumps(kept))
+    path.write_text("".join(lines[:-1]) + lines[-1][:20])
+    assert view.main([str(path)]) == 2 and "in the middle of the result" in capsys.readouterr().err
+    assert len(load_replay(path, finished=True).end.past_hands) == 3
+    path.write_text(lines[0] + lines[1][:60])
+    for arguments, reason in (((), "no hand before it is finished"), (("--finished",), "no finished hand")):
+        assert view.main([str(path), *arguments]) == 2 and reason in capsys.readouterr().err
+    for end in range(1, len(whole) - 1):
+        if whole[end - 1] != "\n" and whole[end] != "\n":
+            with pytest.raises(CutOffError):
+                read_record(whole[:end])
+
+
+def test_only_the_finished_hands_of_a_match_that_was_broken_off_are_shown_on_request(tmp_path: Path) -> None:
+    path = recorded(tmp_path, decisions=4 + 4 * 4 + 2)
+    hands = [hand.hand_number for hand in load_replay(path, finished=True).end.hands_so_far]
+    assert hands == [1] and load_replay(path).end.hand_number == 2
 
 
 # --- The page's data -----------------------------------------------------------------------------------------------
@@ -161,6 +199,23 @@ def test_text_from_people_stays_text(tmp_path: Path) -> None:
     assert page.count("<script") == 2 and "<img" not in page
     data = data_of(page)
     assert data["names"] == NASTY and data["title"] == NASTY[0]
+
+
+def test_names_are_those_of_the_match_and_you_are_addressed_as_you(tmp_path: Path, capsys: Any) -> None:
+    match = Match(SMALL, seed=7)
+    for _ in range(9):
+        match.step(match.game.legal_actions[0])
+    path = tmp_path / "match.jsonl"
+    save_match(match, Seating(("random", "you", "search:50", "random"), 1, 0), path)
+    assert view.main([str(path)]) == 0
+    data = data_of((tmp_path / "match.html").read_text())
+    assert data["names"] == ["random 1", "you", "search:50", "random 2"] and data["you"] == 1
+    told = {(move["seat"] == 1, move["told"].split()[0]) for one in data["positions"] if (move := one["move"])}
+    assert told == {(True, "bid"), (True, "play"), (False, "bids"), (False, "plays")}
+    assert view.main([str(path), "--names", "A,B,C,D"]) == 0
+    assert data_of((tmp_path / "match.html").read_text())["names"] == ["A", "B", "C", "D"]
+    (tmp_path / "match.jsonl.players").write_text("{}")
+    assert view.main([str(path)]) == 2 and "does not say who plays" in capsys.readouterr().err
 
 
 # --- Opinions ------------------------------------------------------------------------------------------------------
@@ -312,14 +367,19 @@ SHOWN = """[...document.querySelectorAll('.row[data-seat]')].map((row) => ({
     held: [...row.querySelectorAll('.card:not(.gone, .back)')].map((card) => card.title),
     backs: row.querySelectorAll('.back').length,
 }))"""
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    one = Browser()
-    yield one
-    one.close()
+    with chromium() as one:
+        yield one
+
+
+@pytest.fixture
+def window(browser: Browser) -> Iterator[Page]:
+    page = new_page(browser)
+    yield page
+    page.context.close()
 
 
 def expected(game: Game, viewer: int | None = None) -> list[dict[str, Any]]:
@@ -348,57 +408,61 @@ def page_of(folder: Path, *arguments: str) -> tuple[Path, Replay]:
 
 
 @needs_browser
-def test_stepping_to_the_end_shows_the_records_figures_all_the_way(browser: Browser, tmp_path: Path) -> None:
+def test_stepping_to_the_end_shows_the_records_figures_all_the_way(window: Page, tmp_path: Path) -> None:
     page, replay = page_of(tmp_path)
-    browser.open(page)
-    assert browser("document.getElementById('notice').hidden")
+    open_file(window, page)
+    assert window.evaluate("document.getElementById('notice').hidden")
     for position in range(len(replay)):
-        assert browser(SHOWN) == expected(replay.game(position)), position
-        browser.press("ArrowRight")
-    assert browser("document.getElementById('slider').value") == str(len(replay) - 1)
-    browser.press("Home")
-    assert browser(SHOWN) == expected(replay.game(0))
-    browser.press("End")
-    assert browser(SHOWN) == expected(replay.end)
-    browser.press("ArrowLeft")
-    browser("document.getElementById('slider').value = 5; document.getElementById('slider').oninput"
+        assert window.evaluate(SHOWN) == expected(replay.game(position)), position
+        window.keyboard.press("ArrowRight")
+    assert window.evaluate("document.getElementById('slider').value") == str(len(replay) - 1)
+    window.keyboard.press("Home")
+    assert window.evaluate(SHOWN) == expected(replay.game(0))
+    window.keyboard.press("End")
+    assert window.evaluate(SHOWN) == expected(replay.end)
+    window.keyboard.press("ArrowLeft")
+    window.evaluate("document.getElementById('slider').value = 5; document.getElementById('slider').oninput"
             "({ target: document.getElementById('slider') })")  # fmt: skip
-    assert browser(SHOWN) == expected(replay.game(5))
-    totals = browser("[...document.querySelectorAll('#sheet tfoot td b')].map((one) => one.textContent)")
+    assert window.evaluate(SHOWN) == expected(replay.game(5))
+    totals = window.evaluate("[...document.querySelectorAll('#sheet tfoot td b')].map((one) => one.textContent)")
     assert totals == [f"{score:g}" for score in replay.end.scores]
-    labels = browser("[...document.querySelectorAll('#chart .label')].map((one) => one.textContent)")
+    labels = window.evaluate("[...document.querySelectorAll('#chart .label')].map((one) => one.textContent)")
     assert sorted(labels) == sorted(f"player_{seat} {score:g}" for seat, score in enumerate(replay.end.scores))
 
 
 @needs_browser
-def test_the_page_seen_by_one_seat_shows_what_that_seat_sees(browser: Browser, tmp_path: Path) -> None:
+def test_the_page_seen_by_one_seat_shows_what_that_seat_sees(window: Page, tmp_path: Path) -> None:
     page, replay = page_of(tmp_path, "--policy", "mix512")
     for position in (0, 2, 4, 9):
-        browser.open(page, f"#{position}/2")
-        assert browser(SHOWN) == expected(replay.game(position), viewer=2)
-        rows = browser("document.querySelectorAll('#options tbody tr').length")
+        open_file(window, page, f"#{position}/2")
+        assert window.evaluate(SHOWN) == expected(replay.game(position), viewer=2)
+        rows = window.evaluate("document.querySelectorAll('#options tbody tr').length")
         mine = replay.game(position).player == 2 and position in replay.choices
         assert rows == (len(replay.game(position).legal_actions) if mine else 0)
-    browser.open(page, "#1/3")
-    assert "bids, sealed" in browser("document.getElementById('status').textContent")
+    open_file(window, page, "#1/3")
+    assert "bids, sealed" in window.evaluate("document.getElementById('status').textContent")
 
 
 @needs_browser
 @pytest.mark.parametrize("name", ["penguin_whist", "oh_sh", "blind bids", "mormon_bridge, ten"])
-def test_every_seats_view_of_any_table_is_what_that_seat_sees(browser: Browser, name: str, tmp_path: Path) -> None:
+def test_every_seats_view_of_any_table_is_what_that_seat_sees(window: Page, name: str, tmp_path: Path) -> None:
     path = recorded(tmp_path, EVERY_TABLE[name])
     assert view.main([str(path)]) == 0
     replay = load_replay(path)
-    browser.open(path.with_suffix(".html"))
+    open_file(window, path.with_suffix(".html"))
     for position in range(0, len(replay), 7):
         for viewer in (None, 0, 1):
-            browser(f"location.hash = '#{position}{'' if viewer is None else f'/{viewer}'}'; window.onhashchange()")
+            window.evaluate(
+                f"location.hash = '#{position}{'' if viewer is None else f'/{viewer}'}'; window.onhashchange()"
+            )
             game = replay.game(position)
-            assert browser(SHOWN) == expected(game, viewer)
-            numbers = browser("[...document.querySelectorAll('.card.back b')].map((one) => Number(one.textContent))")
+            assert window.evaluate(SHOWN) == expected(game, viewer)
+            numbers = window.evaluate(
+                "[...document.querySelectorAll('.card.back b')].map((one) => Number(one.textContent))"
+            )
             hidden = viewer is not None and name == "penguin_whist"
             assert numbers == ([slot + 1 for slot, _ in game.slots(viewer or 0)] if hidden else [])
-            said = browser("[...document.querySelectorAll('.said')].map((one) => one.textContent)")
+            said = window.evaluate("[...document.querySelectorAll('.said')].map((one) => one.textContent)")
             blind = [f"blind {'?' if bid == 'hidden' else bid}" for bid in game.visible_first_bids(viewer)]
             assert said == [
                 {"blind": words, "pass": "passed", None: ""}[pledge]
@@ -407,28 +471,62 @@ def test_every_seats_view_of_any_table_is_what_that_seat_sees(browser: Browser, 
 
 
 @needs_browser
-def test_mistakes_are_listed_and_lead_to_their_positions(browser: Browser, tmp_path: Path) -> None:
+def test_mistakes_are_listed_and_lead_to_their_positions(window: Page, tmp_path: Path) -> None:
     path = a_blunder(tmp_path)
     assert view.main([str(path), "--policy", "mix512", "--search", "200"]) == 0
-    browser.open(path.with_suffix(".html"), "#3")
-    browser("document.querySelector('#mistakes button').click()")
-    assert browser("location.hash") == "#0"
-    assert "bid 0" in browser("document.querySelector('#options .mistake').textContent")
-    assert "bid 1" in browser("document.querySelector('#options .best').parentNode.textContent")
-    shown = browser("[...document.querySelectorAll('#options td.bar')].map((one) => one.textContent)")
+    open_file(window, path.with_suffix(".html"), "#3")
+    window.evaluate("document.querySelector('#mistakes button').click()")
+    assert window.evaluate("location.hash") == "#0"
+    assert "bid 0" in window.evaluate("document.querySelector('#options .mistake').textContent")
+    assert "bid 1" in window.evaluate("document.querySelector('#options .best').parentNode.textContent")
+    shown = window.evaluate("[...document.querySelectorAll('#options td.bar')].map((one) => one.textContent)")
     options = review(load_replay(path), "mix512").decisions[0]
     assert shown == [f"{100 * (one.probability or 0):.0f} %" for one in options]
 
 
 @needs_browser
-def test_names_are_never_run(browser: Browser, tmp_path: Path) -> None:
+def test_names_are_whole_and_legible_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    names = ["mix512 and search", "search:400", "heuristic 1", "heuristic 2"]
+    path = a_blunder(tmp_path)
+    assert view.main([str(path), "--search", "200", "--names", ",".join(names)]) == 0
+    phone = new_page(browser, PHONE)
+    open_file(phone, path.with_suffix(".html"), "#end")
+    texts = """[...document.querySelectorAll('#trick .name, .row .name, #mistakes .name, #sheet .name')].map((one) =>
+        [one.textContent, one.scrollWidth > one.clientWidth, parseFloat(getComputedStyle(one).fontSize)])"""
+    seen = phone.evaluate(texts)
+    assert {text for text, _, _ in seen} == set(names)
+    assert [one for one in seen if one[1] or one[2] < 12] == []
+    assert phone.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+    phone.context.close()
+
+
+@needs_browser
+def test_black_cards_are_black_among_the_mistakes(window: Page, tmp_path: Path) -> None:
+    env = started(SMALL, 3)
+    play(env, 3)
+    save_record(env.game, tmp_path / "match.jsonl")
+    assert view.main([str(tmp_path / "match.jsonl"), "--search", "20"]) == 0
+    open_file(window, tmp_path / "match.html")
+    colours = """[...document.querySelectorAll('#mistakes .card')].map((one) =>
+        [one.textContent.slice(-1), getComputedStyle(one.querySelector('b')).color])"""
+    seen = window.evaluate(colours)
+    assert {suit in "♦♥" for suit, _ in seen} == {False, True}
+    assert {colour for suit, colour in seen if suit in "♣♠"} == {"rgb(35, 40, 43)"}
+    assert {colour for suit, colour in seen if suit in "♦♥"} == {"rgb(185, 47, 40)"}
+
+
+@needs_browser
+def test_names_are_never_run(window: Page, tmp_path: Path) -> None:
     replay = load_replay(recorded(tmp_path))
     page = tmp_path / "names.html"
     page.write_text(replay_page(replay, NASTY[1], NASTY))
-    browser.open(page)
-    assert browser("document.title") == f"Oh Hell! {NASTY[1]}"
-    assert browser("document.querySelectorAll('img').length") == 0
-    assert browser("[...document.querySelectorAll('.row[data-seat] .name')].map((one) => one.textContent)") == NASTY
+    open_file(window, page)
+    assert window.evaluate("document.title") == f"Oh Hell! {NASTY[1]}"
+    assert window.evaluate("document.querySelectorAll('img').length") == 0
+    assert (
+        window.evaluate("[...document.querySelectorAll('.row[data-seat] .name')].map((one) => one.textContent)")
+        == NASTY
+    )
 
 
 @needs_browser
@@ -442,12 +540,12 @@ def test_names_are_never_run(browser: Browser, tmp_path: Path) -> None:
         pytest.param(lambda page: page.replace("const byId", "const  byId", 1), id="another script"),
     ],
 )
-def test_a_damaged_page_says_so(browser: Browser, damage: Any, tmp_path: Path) -> None:
+def test_a_damaged_page_says_so(window: Page, damage: Any, tmp_path: Path) -> None:
     page, _ = page_of(tmp_path)
     whole = page.read_text()
     page.write_text(damage(whole))
     assert page.read_text() != whole
-    browser.open(page)
-    seen = browser("document.body.innerText")
+    open_file(window, page)
+    seen = window.evaluate("document.body.innerText")
     assert "damaged" in seen and "ohhell view" in seen
-    assert browser("document.querySelectorAll('.row[data-seat]').length") == 0
+    assert window.evaluate("document.querySelectorAll('.row[data-seat]').length") == 0

@@ -18,7 +18,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from ohhell_env.records.notation import write_whole
+from ohhell_env.records.match import seat_names
+from ohhell_env.records.notation import CutOffError, write_whole
 from ohhell_env.records.replay import Replay, load_replay
 from ohhell_env.records.review import Review, load_review, review, review_path, save_review
 from ohhell_env.render.replay_html import replay_page
@@ -53,20 +54,29 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the play-outs (default: 0)")
     parser.add_argument("--keep", action="store_true", help="write the opinions to RECORD.review.json too")
-    parser.add_argument("--names", metavar="A,B,...", help="names of the seats")
+    parser.add_argument(
+        "--names", metavar="A,B,...", help="names of the seats (default: those of RECORD.players, if it is there)"
+    )
+    parser.add_argument(
+        "--finished", action="store_true", help="show the finished hands only, as of a record that is cut short"
+    )
     return parser
 
 
 def _run(options: argparse.Namespace) -> None:
     try:
-        replay = load_replay(options.record)
+        replay = load_replay(options.record, options.finished)
+    except CutOffError as error:
+        hands = {0: "no hand before it is finished", 1: "the finished hand before it is shown with --finished"}
+        what = hands.get(error.finished, f"the {error.finished} finished hands before it are shown with --finished")
+        raise ValueError(f"{options.record}: {error}; {what}") from None
     except ValueError as error:
         raise ValueError(f"{options.record}: {error}") from None
     out: Path = options.out or options.record.with_suffix(".html")
     if out.resolve() == options.record.resolve():
         raise ValueError(f"--out {out} is the record itself; name another file")
     opinions = _opinions(options, replay)
-    names = options.names and options.names.split(",")
+    names = options.names.split(",") if options.names else seat_names(options.record, replay.rules.players)
     page = replay_page(replay, options.record.name, names, opinions)
     write_whole(out, page)
     print(f"{out}: {len(replay)} positions, {_summary(opinions, replay)}")

@@ -88,6 +88,18 @@ def seating_path(record: Path) -> Path:
     return record.with_name(record.name + ".players")
 
 
+def seat_names(record: Path, players: int) -> list[str] | None:
+    """The players' names for people, from the file beside a record; None where there is no such file.
+
+    Raises:
+        ValueError: if the file does not seat so many players.
+    """
+    if not seating_path(record).exists():
+        return None
+    seating = load_seating(record, players)
+    return display_names(seating.players, seating.person)
+
+
 def save_match(match: Match, seating: Seating, record: Path) -> None:
     """Write a match's record, and beside it who plays; each file whole or not at all."""
     save_record(match.game, record)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -58,6 +59,20 @@ class RecordError(ValueError):
     """A record is damaged or holds an illegal move; the message says on which line and at which move."""
 
 
+class CutOffError(RecordError):
+    """A record's last line is cut short, as by a copy that was broken off.
+
+    Attributes:
+        finished: how many hands are whole before it.
+    """
+
+    def __init__(self, line: int, text: str) -> None:
+        hand = re.match(r'\{"hand": (\d+),', text)
+        where = f"hand {hand[1]}" if hand else "the result" if text.startswith('{"res') else "a line"
+        super().__init__(f"line {line}: the record ends in the middle of {where}")
+        self.finished = max(line - 2, 0)
+
+
 def write_record(game: Game) -> str:
     """A match as text, as far as it has been played; from a game whose finished hands were kept."""
     hands = game.hands_so_far
@@ -85,24 +100,32 @@ def write_whole(path: str | Path, text: str) -> None:
     os.replace(temporary, target)
 
 
-def load_record(path: str | Path, watch: Watch | None = None) -> Game:
+def load_record(path: str | Path, watch: Watch | None = None, finished: bool = False) -> Game:
     """Read a file written by `save_record`; see `read_record`."""
     data = Path(path).read_bytes()
-    return read_record(_checked(1, "text", lambda: data.decode("utf-8")), watch)
+    return read_record(_checked(1, "text", lambda: data.decode("utf-8")), watch, finished)
 
 
-def read_record(text: str, watch: Watch | None = None) -> Game:
+def read_record(text: str, watch: Watch | None = None, finished: bool = False) -> Game:
     """Play a record again and return the table as it stood at the record's end, with its finished hands.
 
     Args:
         text: the record.
         watch: called after each deal, with None, and after each move, with its action; before that with a copy of the
             game as it then stands, a (1,) array of `ohhell_env.kernel.state.GAME`.
+        finished: read the finished hands only; a last line that is cut short, or a hand that is not over, is left out.
 
     Raises:
+        CutOffError: if the last line is cut short, and ``finished`` is not asked for.
         RecordError: if a line is damaged, a move is not legal, or a result is not what the rules make of the moves.
     """
     lines = text.splitlines()
+    if cut_off := _cut_off(text, lines):
+        if not finished:
+            raise cut_off
+        lines.pop()
+    elif finished and len(lines) > 1 and not {"result", "totals"} & set(_parse(len(lines), lines[-1])):
+        lines.pop()
     if not lines:
         raise RecordError("line 1: the record is empty")
     head = _parse(1, lines[0])
@@ -118,9 +141,22 @@ def read_record(text: str, watch: Watch | None = None) -> Game:
             replay.check_result(number, data["result"])
         else:
             replay.hand(number, data)
-    if replay.game.phase == MATCH_OVER and not replay.ended:
+    if replay.game.phase == MATCH_OVER and not replay.ended and not finished:
         raise RecordError(f"line {len(lines)}: the match is over, but its result is missing")
     return replay.game
+
+
+def _cut_off(text: str, lines: list[str]) -> CutOffError | None:
+    """The error to raise where the last line is the beginning of a line: no line break ends it, and it is no JSON."""
+    if not lines or text.endswith("\n"):
+        return None
+    try:
+        json.loads(lines[-1])
+    except RecursionError:  # a nest of brackets: damaged otherwise
+        return None
+    except ValueError:
+        return CutOffError(len(lines), lines[-1])
+    return None
 
 
 class _Replay:

@@ -57,11 +57,12 @@ class Replay:
         return [position for position in range(len(self)) if len(self.game(position).legal_actions) > 1]
 
 
-def load_replay(path: str | Path) -> Replay:
-    """Play a record's file again; raises as `records.notation.load_record` does, and for a record without a hand.
+def load_replay(path: str | Path, finished: bool = False) -> Replay:
+    """Play a record's file again, with ``finished`` its finished hands only.
 
     Raises:
-        ValueError: if the record has no hand yet.
+        RecordError: as `records.notation.load_record` does.
+        ValueError: if the record has no hand to show.
     """
     games: list[NDArray[np.void]] = []
     actions: list[int | None] = []
@@ -70,8 +71,8 @@ def load_replay(path: str | Path) -> Replay:
         games.append(game)
         actions.append(action)
 
-    end = load_record(path, watch)
+    end = load_record(path, watch, finished)
     if not games:
-        raise ValueError("the record has rules but no hand: there is nothing to replay")
+        raise ValueError(f"the record has no {'finished ' * finished}hand: there is nothing to replay")
     digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
     return Replay(np.concatenate(games), compile_rules((end.rules,)), tuple(actions), end, digest)

@@ -27,6 +27,7 @@ from ohhell_env.table.game import Game
 
 _SPEAKING = (BID, BLIND, PASS_OR_NIL)
 RED_SUITS = "♦♥"
+YOU = "you"  # the name of the person who played: "you bid", where others bid
 
 
 def replay_page(replay: Replay, title: str, names: Sequence[str] | None = None, review: Review | None = None) -> str:
@@ -83,6 +84,7 @@ def replay_data(replay: Replay, title: str, names: Sequence[str] | None, review:
         "standard": replay.rules.standard,
         "rules": describe(replay.rules),
         "names": names,
+        "you": names.index(YOU) if YOU in names else None,
         "cards": {card: _card(card, card_set) for card in sorted(set(replay.rules.deck.cards))},
         "hands": hands,
         "positions": positions,
@@ -160,7 +162,7 @@ def _position(
     game: Game, before: Game | None, action: int | None, dealt: list[list[int]], names: Sequence[str], sights: _Sights
 ) -> dict[str, Any]:
     return {
-        "move": None if action is None or before is None else _move(before, action, game),
+        "move": None if action is None or before is None else _move(before, action, game, names),
         "player": game.player,
         "status": _status(game, names),
         "trump": _trump(game),
@@ -185,23 +187,25 @@ def _position(
     }
 
 
-def _move(before: Game, action: int, after: Game) -> dict[str, Any]:
+def _move(before: Game, action: int, after: Game, names: Sequence[str]) -> dict[str, Any]:
     """An action in words, as it is told of its seat, and as it is told to those who may not know the bid."""
     text = before.action_text(action)
     what = short_text(text)
     card = None
     if before.phase == PLAY:
         card = (after.trick or after.tricks[-1].plays)[-1][1]
-    told = {"pass": "passes", "nil": "goes nil"}.get(text, f"{text.partition(' ')[0]}s {what}")
+    you = before.player is not None and names[before.player] == YOU
+    s, es = ("", "") if you else ("s", "es")
+    told = {"pass": f"pass{es}", "nil": f"go{es} nil"}.get(text, f"{text.partition(' ')[0]}{s} {what}")
     if before.phase == BLIND and text != "pass":
-        told = f"bids blind {what}"
+        told = f"bid{s} blind {what}"
     sealed = before.phase in (BID, BLIND) and text != "pass" and after.sealed
     return {
         "seat": before.player,
         "text": text,
         "card": card,
         "told": told,
-        "veiled": f"bids{' blind' * (before.phase == BLIND)}, sealed" if sealed else told,
+        "veiled": f"bid{s}{' blind' * (before.phase == BLIND)}, sealed" if sealed else told,
     }
 
 

@@ -44,6 +44,9 @@
 
   // "bid 3" as it stands; of a play the card itself.
   const action = (one) => (one.card === null ? make("span", "bid", one.text) : card(one.card, "small"));
+  // "player_1 takes", "you take"
+  const does = (seat, verb) => `${verb}${seat === data.you ? "" : "s"}`;
+  const sentence = (text) => (text.startsWith("you ") ? `Y${text.slice(1)}` : text);
   const seatName = (seat) => make("span", `name s${seat}`, data.names[seat]);
 
   // --- The table -----------------------------------------------------------------------------------------------
@@ -65,10 +68,10 @@
     if (move === null) status.replaceChildren("Dealt. ");
     else {
       const veiled = viewer !== null && viewer !== move.seat;
-      const what = move.card !== null ? "plays " : veiled ? move.veiled : move.told;
+      const what = move.card !== null ? `${does(move.seat, "play")} ` : veiled ? move.veiled : move.told;
       status.replaceChildren(seatName(move.seat), ` ${what}`, move.card === null ? "" : card(move.card, "small"), ". ");
     }
-    status.append(make("span", "next", position.status + "."));
+    status.append(make("span", "next", `${sentence(position.status)}.`));
   }
 
   function plays(list, winner, size) {
@@ -90,8 +93,8 @@
     }
     if (last !== null) {
       const size = position.trick.length ? "" : "large";
-      const taker = last.winner === null ? "nobody" : data.names[last.winner];
-      const title = `${position.trick.length ? "Last trick" : `Trick ${position.tricks} of ${hand.size}`}: ${taker} takes it${named(last.named)}`;
+      const taker = last.winner === null ? "nobody takes it" : `${data.names[last.winner]} ${does(last.winner, "take")} it`;
+      const title = `${position.trick.length ? "Last trick" : `Trick ${position.tricks} of ${hand.size}`}: ${taker}${named(last.named)}`;
       parts.push(box(title, plays(last.plays, last.winner, size), position.trick.length ? "last" : "now"));
     }
     byId("trick").replaceChildren(...parts);
@@ -167,7 +170,7 @@
       box.replaceChildren(make("p", "note", hint, make("code", "", "--policy NAME --search 400"), "."));
       return;
     }
-    title.textContent = position.player === null ? "No decision" : `${data.names[position.player]} decides`;
+    title.textContent = position.player === null ? "No decision" : sentence(`${data.names[position.player]} ${does(position.player, "decide")}`);
     if (position.player !== null && viewer !== null && viewer !== position.player) {
       box.replaceChildren(make("p", "note", `Hidden: it would tell ${data.names[viewer]} about this hand.`));
     } else if (!options) {
@@ -220,7 +223,7 @@
       : "No decision loses half a point and three standard errors by the play-outs.";
     const [list] = section.getElementsByTagName("ol");
     list.replaceChildren(...shown.map((one) => {
-      const button = make("button", "", make("b", "", `−${one.loss.toFixed(1)}`), make("span", "where", one.where),
+      const button = make("button", "", make("b", "loss", `−${one.loss.toFixed(1)}`), make("span", "where", one.where),
         seatName(one.seat), make("span", "what", action(one.chosen), make("span", "than", "not"), action(one.best)));
       button.title = `loses ${one.loss.toFixed(2)} ± ${one.error.toFixed(2)} points`;
       button.onclick = () => { go(one.position); byId("table").scrollIntoView({ block: "nearest" }); };
