@@ -8,10 +8,10 @@ import torch
 
 import training.bakeoff
 from ohhell_env.arena.intervals import Estimate
-from ohhell_env.bots.policy.network import PolicyNetwork
 from training.bakeoff import Options, as_markdown, averaged, main, mean_of_runs, measure
 from training.learning.checkpoint import Counters, save_checkpoint
 from training.learning.config import Config
+from training.learning.network import PolicyNetwork
 
 
 @pytest.fixture

@@ -8,14 +8,13 @@ import torch
 
 import training.best_response
 from ohhell_env.bots.policy.bot import PolicyBot
-from ohhell_env.bots.policy.network import PolicyNetwork
 from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.rules import Rules
 from training.best_response import exploiter_gain, main, set_up, train_exploiter
 from training.exact import Tree, policy_of
 from training.learning.checkpoint import Counters, save_checkpoint
 from training.learning.config import Config
-from training.learning.network import TrainingNetwork
+from training.learning.network import ActorCritic, PolicyNetwork, TrainingNetwork
 
 EIGHT = "AC KC QC AD KD QD AH KH"
 RULES = Rules(3, (1,), bids="open", deck=Deck.of(EIGHT))
@@ -42,7 +41,7 @@ def one_thread():
 
 def policy(seed, width=64):
     torch.manual_seed(seed)
-    return PolicyBot(PolicyNetwork(width, 1))
+    return PolicyBot(PolicyNetwork(width, 1).frozen())
 
 
 @pytest.mark.parametrize("learner", ["dmc", "ppo"])
@@ -51,8 +50,9 @@ def test_an_exploiter_learns_from_its_own_seat_alone_while_the_others_play_the_p
     rules = Rules(4, (3,))
     config = Config(learner=learner, width=64, depth=1, hands=200, players=(4,))
     _, others, collector = set_up(frozen, rules, config)
-    _, certain, _ = set_up(other, rules, config)
-    experience = collector.collect(TrainingNetwork(certain), 5, 0.0, TrainingNetwork(others))
+    certain = PolicyNetwork(64, 1) if learner == "dmc" else ActorCritic(64, 1)
+    certain.take_weights(set_up(other, rules, config)[1])
+    experience = collector.collect(TrainingNetwork(certain), 5, 0.0, others)
     seats = {hand: set(experience.seat[experience.hand == hand]) for hand in set(experience.hand)}
     assert all(len(own) == 1 for own in seats.values()) and len(set.union(*seats.values())) == 4
     assert set(collector._simulator.tables["players"]) == {4}
@@ -100,17 +100,19 @@ def test_an_exploiter_may_be_trained_by_the_processors_clock(monkeypatch):
 @pytest.mark.parametrize("config", [CONFIG, PPO], ids=["dmc", "ppo"])
 def test_training_an_exploiter_leaves_the_policy_as_it_was_and_is_repeatable(config):
     frozen = policy(4)
-    before = {name: tensor.clone() for name, tensor in frozen.network.state_dict().items()}
+    before = {name: tensor.copy() for name, tensor in frozen.network.tensors.items()}
     first, second = (train_exploiter(frozen, RULES, Config(**{**vars(config), "decisions": 3000})) for _ in range(2))
-    for name, tensor in frozen.network.state_dict().items():
-        assert torch.equal(tensor, before[name])
-        assert torch.equal(first.network.state_dict()[name], second.network.state_dict()[name])
-    assert not torch.equal(first.network.head.weight, frozen.network.head.weight)
+    for name, tensor in frozen.network.tensors.items():
+        assert np.array_equal(tensor, before[name])
+        assert np.array_equal(first.network.tensors[name], second.network.tensors[name])
+    assert not np.array_equal(first.network.tensors["head.weight"], frozen.network.tensors["head.weight"])
 
 
 @pytest.fixture
 def checkpoint(tmp_path):
-    save_checkpoint(tmp_path / "one", policy(5).network, CONFIG, Counters())
+    network = PolicyNetwork(64, 1)
+    network.take_weights(policy(5).network)
+    save_checkpoint(tmp_path / "one", network, CONFIG, Counters())
     return str(tmp_path / "one")
 
 

@@ -9,7 +9,6 @@ import torch
 
 from ohhell_env.bots.heuristic import HeuristicBot
 from ohhell_env.bots.policy.bot import PolicyBot
-from ohhell_env.bots.policy.network import PolicyNetwork
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.bots.search import SearchBot
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
@@ -17,6 +16,7 @@ from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.exact import Tree, every_deal, num_deals, policy_of, responses, uniform
+from training.learning.network import PolicyNetwork
 
 BID_0, BID_1 = 52, 53
 
@@ -44,7 +44,7 @@ def random_policy(seed):
     network = PolicyNetwork(64, 1)
     with torch.no_grad():
         network.head.weight *= 20
-    return policy_of(PolicyBot(network, temperature=1.0))
+    return policy_of(PolicyBot(network.frozen(), temperature=1.0))
 
 
 def pure(tree, strategy, seat, random):
@@ -129,7 +129,8 @@ def test_values_add_up_to_nothing_and_no_best_response_is_worse_than_what_it_ans
 
 @pytest.mark.parametrize("rules", TABLES[1:3], ids=str)
 @pytest.mark.parametrize(
-    "bot", [RandomBot(), HeuristicBot(), PolicyBot(PolicyNetwork(64, 1)), PolicyBot(PolicyNetwork(64, 1), 0, 0.1)]
+    "bot",
+    [RandomBot(), HeuristicBot(), *(PolicyBot(PolicyNetwork(64, 1).frozen(), 0, warmth) for warmth in (0.0, 0.1))],
 )
 def test_exact_values_are_what_bots_reach_in_play(rules, bot):
     tree = Tree(rules)

@@ -292,7 +292,6 @@ def test_the_search_takes_the_action_that_it_thinks_worth_most() -> None:
 
 
 def test_a_policys_hint_is_a_distribution_over_what_is_open() -> None:
-    pytest.importorskip("torch")
     match = next(positions())
     chances = policy_chances("mix512", match)
     assert tuple(chances) == match.game.legal_actions
@@ -300,7 +299,6 @@ def test_a_policys_hint_is_a_distribution_over_what_is_open() -> None:
 
 
 def test_a_policys_hint_is_its_own_policy_and_a_value_networks_is_soft_by_half_a_point() -> None:
-    pytest.importorskip("torch")
     from ohhell_env.bots.policy.bot import load_policy
 
     match = next(positions())
@@ -313,7 +311,6 @@ def test_a_policys_hint_is_its_own_policy_and_a_value_networks_is_soft_by_half_a
 
 
 def test_a_hint_names_the_adviser_and_every_choice(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
     answers = iter(["h", "t", "r", "?", "q"])
     session = at_table(tmp_path / "match.jsonl", lambda question: next(answers))
     session.adviser = "checkpoints/mix512"
@@ -327,7 +324,6 @@ def test_a_hint_names_the_adviser_and_every_choice(tmp_path: Path) -> None:
 
 
 def test_an_adviser_that_cannot_advise_says_why(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
     answers = iter(["h", "q"])
     session = at_table(tmp_path / "match.jsonl", lambda question: next(answers))
     session.adviser = "checkpoints/nobody"

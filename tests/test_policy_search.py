@@ -13,9 +13,7 @@ from ohhell_env.bots.base import look
 from ohhell_env.bots.determinization import PLAN
 from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, recall, resampled, tempered
 from ohhell_env.bots.policy.bot import PolicyBot
-from ohhell_env.bots.policy.network import PolicyNetwork
 from ohhell_env.bots.policy.search import PolicySearchBot
-from ohhell_env.bots.policy.sparse import FrozenNetwork
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.rulebook import FIRST_BID
 from ohhell_env.kernel.state import GAME, NONE
@@ -26,6 +24,7 @@ from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.learning.checkpoint import Counters, save_checkpoint
 from training.learning.config import Config
+from training.learning.network import PolicyNetwork
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +39,7 @@ def tiny_network() -> PolicyNetwork:
 
 
 def searching(seed: int = 1, worlds: int = 2) -> PolicySearchBot:
-    return PolicySearchBot(PolicyBot(tiny_network()), seed, worlds)
+    return PolicySearchBot(PolicyBot(tiny_network().frozen()), seed, worlds)
 
 
 def views_of(simulator: Simulator) -> NDArray[np.void]:
@@ -161,18 +160,6 @@ def test_the_dealer_draws_sealed_bids_from_the_policy_given_what_its_mask_tells(
     bids_of_the_dealer_in_many_worlds(forbidden, chances)
 
 
-def test_the_frozen_network_is_the_network_as_it_was() -> None:
-    network = tiny_network()
-    inputs = (torch.rand(37, network.num_inputs) < 0.1).to(torch.int8)
-    frozen = FrozenNetwork(network)
-    with torch.no_grad():
-        before = network(inputs)
-        for parameter in network.parameters():
-            parameter += 1.0
-        assert torch.allclose(frozen(inputs), before, atol=1e-5)
-        assert not torch.allclose(network(inputs), before, atol=1e-2)
-
-
 def test_weights_are_tempered_only_where_they_would_collapse() -> None:
     even = np.log([1.0, 2.0, 1.0, 2.0])
     assert tempered(even, 2.0) == pytest.approx(np.array([1, 2, 1, 2]) / 6)
@@ -223,5 +210,5 @@ def test_a_spec_of_a_checkpoint_that_is_not_there_is_refused_by_name() -> None:
 @pytest.mark.long
 def test_search_makes_weak_weights_much_stronger() -> None:
     rules = Rules(ramp=(3,), bids="open")
-    mean, error = lead_over_the_table(searching(worlds=40), PolicyBot(tiny_network()), rules, 60)
+    mean, error = lead_over_the_table(searching(worlds=40), PolicyBot(tiny_network().frozen()), rules, 60)
     assert mean > 4 * error

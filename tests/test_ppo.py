@@ -11,14 +11,13 @@ from safetensors.torch import load_file
 
 import training.train
 from ohhell_env.bots.policy.bot import PolicyBot, load_policy
-from ohhell_env.bots.policy.network import PolicyNetwork
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
 from ohhell_env.rules.cards import NUM_CARDS
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.learning.checkpoint import STATE
 from training.learning.config import Config
-from training.learning.network import ActorCritic, TrainingNetwork
+from training.learning.network import ActorCritic, PolicyNetwork, TrainingNetwork
 from training.learning.optimisation import gradient_step
 from training.learning.ppo import (
     PPO,
@@ -278,15 +277,15 @@ def test_a_run_stopped_after_every_iteration_ends_as_one_that_never_was(tmp_path
 def test_a_checkpoint_holds_the_policy_and_plays_by_its_logits(tmp_path):
     average = train(tiny(tmp_path, decisions=10), Console(quiet=True))
     bot = load_policy(tmp_path / "checkpoint")
-    assert type(bot.network) is PolicyNetwork and bot.meta["config"]["learner"] == "ppo"
+    assert set(bot.network.tensors) == set(PolicyNetwork(64, 1).state_dict()) and bot.meta["config"]["learner"] == "ppo"
     simulator = Simulator(Rules(ramp=(3,)), 20, seed=1)
-    assert np.array_equal(bot.act(simulator), PolicyBot(average).act(simulator))
+    assert np.array_equal(bot.act(simulator), PolicyBot(average.frozen()).act(simulator))
     train(tiny(tmp_path / "next", decisions=10, init_from=str(tmp_path / "checkpoint")), Console(quiet=True))
 
 
 def test_the_probabilities_of_a_policy_player_are_those_that_the_learner_sees(collected):
     trained, _ = collected
-    bot = PolicyBot(trained.policy, temperature=1.0)
+    bot = PolicyBot(trained.policy.frozen(), temperature=1.0)
     simulator = Simulator(Rules(players=3, ramp=(3,)), 50, seed=1)
     mask = simulator.current().action_mask == 1
     chances = bot.probabilities(simulator.games, simulator.tables)
@@ -294,8 +293,8 @@ def test_the_probabilities_of_a_policy_player_are_those_that_the_learner_sees(co
     values, _ = bot.values(simulator.games, simulator.tables)
     bids = masked_log_probs(torch.from_numpy(values), torch.from_numpy(mask)).exp().numpy()
     assert chances == pytest.approx(bids, abs=1e-6), "bids keep their names"
-    greedy = PolicyBot(trained.policy).probabilities(simulator.games, simulator.tables)
-    assert np.array_equal(greedy.argmax(axis=1), PolicyBot(trained.policy).act(simulator))
+    greedy = PolicyBot(trained.policy.frozen()).probabilities(simulator.games, simulator.tables)
+    assert np.array_equal(greedy.argmax(axis=1), PolicyBot(trained.policy.frozen()).act(simulator))
     assert ((greedy == 0) | (greedy == 1)).all()
 
 

@@ -44,7 +44,7 @@ def config_for(rules, learner, folder, **options):
 
 
 def gains(rules, network):
-    found = responses(rules, policy_of(PolicyBot(network)))
+    found = responses(rules, policy_of(PolicyBot(network.frozen())))
     return found.best - found.values
 
 

@@ -18,7 +18,6 @@ from tables import EVERY_TABLE
 
 from ohhell_env import Rules
 from ohhell_env.bots.policy.bot import load_policy
-from ohhell_env.bots.policy.network import PolicyNetwork
 from ohhell_env.commands import view
 from ohhell_env.kernel.state import BID, PLAY
 from ohhell_env.records.match import Match, Seating, save_match
@@ -33,6 +32,7 @@ from ohhell_env.table.events import BidMade, Said
 from ohhell_env.table.game import Game
 from training.learning.checkpoint import Counters, save_checkpoint
 from training.learning.config import Config
+from training.learning.network import PolicyNetwork
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

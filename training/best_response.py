@@ -33,18 +33,18 @@ from ohhell_env.arena.options import Meter, TableOptions, progress, run_command
 from ohhell_env.arena.workers import make_bot
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy.bot import PolicyBot
-from ohhell_env.bots.policy.network import PolicyNetwork
+from ohhell_env.bots.policy.network import FrozenNetwork
 from ohhell_env.rules.cards import STANDARD_DECK, Deck
 from ohhell_env.rules.description import describe
 from ohhell_env.rules.limits import MAX_PLAYERS
 from ohhell_env.rules.presets import preset
 from ohhell_env.rules.rules import Rules
 from training.exact import policy_of, responses
-from training.learning.checkpoint import scale_outputs, take_weights
+from training.learning.checkpoint import take_weights
 from training.learning.collector import LEARNER, PAST, Collector
 from training.learning.config import Config
 from training.learning.learners import learner_of
-from training.learning.network import TrainingNetwork
+from training.learning.network import PolicyNetwork, TrainingNetwork
 from training.learning.optimisation import average_weights, gradient_step, learning_rate, share_done
 from training.train import minibatches
 
@@ -58,14 +58,13 @@ def one_seat(seed: int, iteration: int, players: NDArray[np.int64]) -> NDArray[n
     return np.where(own[:, None] == np.arange(MAX_PLAYERS), LEARNER, PAST).astype(np.int8)
 
 
-def set_up(frozen: PolicyBot, rules: Rules, config: Config) -> tuple[PolicyNetwork, PolicyNetwork, Collector]:
+def set_up(frozen: PolicyBot, rules: Rules, config: Config) -> tuple[PolicyNetwork, FrozenNetwork, Collector]:
     """The network that an exploiter of a policy starts from, that of the other seats, and what plays them."""
     torch.manual_seed(config.seed)  # the first weights of a critic
     learner = learner_of(config)
     policy = learner.network()
     take_weights(policy, frozen.network, learner.output_scale)
-    others = copy.deepcopy(policy)
-    scale_outputs(others, CERTAIN)
+    others = frozen.network.scaled(CERTAIN)
     return policy, others, learner.collector(tables=([rules], [1.0]), seats=partial(one_seat, config.seed))
 
 
@@ -74,12 +73,12 @@ def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Mete
     learner = learner_of(config)
     policy, others, collector = set_up(frozen, rules, config)
     average = copy.deepcopy(policy)
-    network, frozen_network = TrainingNetwork(policy), TrainingNetwork(others)
+    network = TrainingNetwork(policy)
     optimiser = torch.optim.Adam(policy.parameters(), lr=config.lr, fused=True)
     iteration = steps = decisions = 0
     done, start = 0.0, time.process_time()
     while done < 1:
-        experience = collector.collect(network, iteration, learner.exploration(done), frozen_network)
+        experience = collector.collect(network, iteration, learner.exploration(done), others)
         arrays = learner.arrays(experience, TrainingNetwork(average))
         order = np.random.default_rng((config.seed, iteration, 0))
         number = max(1, round(len(experience.actions) / config.minibatch_size))
@@ -94,7 +93,7 @@ def train_exploiter(frozen: PolicyBot, rules: Rules, config: Config, meter: Mete
         done = share_done(config, decisions, time.process_time() - start)
         if meter is not None:
             meter.advance(len(experience.actions))
-    return PolicyBot(average, name=f"exploiter {config.seed}")
+    return PolicyBot(average.frozen(), name=f"exploiter {config.seed}")
 
 
 class Gain(NamedTuple):

@@ -26,7 +26,6 @@ from rich.console import Console
 
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.policy.bot import PolicyBot, find_checkpoint, load_checkpoint
-from ohhell_env.bots.policy.network import PolicyNetwork
 from training.learning.checkpoint import (
     STATE,
     Counters,
@@ -40,7 +39,7 @@ from training.learning.checkpoint import (
 from training.learning.config import Config, check_resumable
 from training.learning.distributed import device_of, join, leave, total
 from training.learning.learners import learner_of
-from training.learning.network import TrainingNetwork
+from training.learning.network import PolicyNetwork, TrainingNetwork
 from training.learning.optimisation import (
     average_weights,
     explained_variance,
@@ -89,7 +88,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         told = ", ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
         console.print(f"arithmetic: {counters.precision} (forward and backward, decisions a CPU-second: {told})")
     network = TrainingNetwork(policy, bf16=counters.precision == "bf16")
-    past = PastPolicies(config.folder, average, counters.past, network.bf16)
+    past = PastPolicies(config.folder, average, counters.past)
     progress = None
     if rank == 0:
         config.folder.mkdir(parents=True, exist_ok=True)
@@ -180,7 +179,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
             losses,
         )
         if config.eval_minutes and (last or now - evaluated >= 60 * config.eval_minutes):
-            results = evaluate(PolicyBot(copy.deepcopy(average).cpu()), opponent, config.eval_deals)
+            results = evaluate(PolicyBot(average.frozen()), opponent, config.eval_deals)
             progress.evaluated(counters.iteration, config.eval_opponent, results)
             evaluated = time.monotonic()
         if last or now - saved >= 60 * config.save_minutes:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.arena.matches import ArenaError, Played
 from ohhell_env.arena.options import file_written
+from ohhell_env.bots.policy.bot import WEIGHTS, find_checkpoint
 from ohhell_env.bots.spec import SEARCH_WITH, split_worlds
 
 SETTINGS, RESULTS = "tournament.json", "results.jsonl"
@@ -140,8 +141,6 @@ def contents(specs: Iterable[str]) -> dict[str, str]:
 
 def weights_hash(name_or_path: str | Path) -> str:
     """The beginning of the SHA-256 of a checkpoint's weights."""
-    from ohhell_env.bots.policy.bot import WEIGHTS, find_checkpoint  # brings torch along: only where a policy plays
-
     return hashlib.sha256((find_checkpoint(name_or_path) / WEIGHTS).read_bytes()).hexdigest()[:16]
 
 

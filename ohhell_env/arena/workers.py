@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.arena.matches import ArenaError, Played, play
+from ohhell_env.bots import spec as specs
 from ohhell_env.bots.base import Bot
 from ohhell_env.rules.rules import Rules
 
@@ -28,8 +29,6 @@ Results = Generator[tuple[int, Played], None, None]
 
 def make_bot(spec: str, seed: int) -> Bot:
     """The bot that a spec string names."""
-    from ohhell_env.bots import spec as specs  # policies bring torch along: only when bots are made
-
     return specs.make_bot(spec, seed)
 
 
@@ -76,7 +75,8 @@ class Portion(NamedTuple):
 def portions(seeds: NDArray[np.int64], seats: NDArray[np.int64]) -> list[Portion]:
     """All deals, (D, T) seeds and (D, R, P) seats, in portions whose size depends on nothing but D.
 
-    A network's output may differ in its last bit with the size of the batch, so that must not depend on the workers.
+    What a player of somebody else's answers may depend on the batch's size in its last bit, as matrix libraries do:
+    that must not depend on the workers.
     """
     size = min(max(len(seeds) // 16, 1), 256)
     return [Portion(seeds[at : at + size], seats[at : at + size]) for at in range(0, len(seeds), size)]
@@ -143,7 +143,7 @@ def _play_portion(portion: Portion) -> Played:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """One thread for torch: the processes share the machine, and sums come out alike in every one."""
+    """One thread for torch, if a player of somebody else's uses it: the processes share the machine."""
     torch = sys.modules.get("torch")  # there if a player needs it; this is no reason to load it
     if torch is None:
         yield

@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.heuristic import HeuristicBot
+from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.bots.policy.search import PolicySearchBot
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.bots.search import SearchBot
 
-_POLICY, _POLICY_SEARCH = "ohhell_env.bots.policy.bot", "ohhell_env.bots.policy.search"
 SEARCH_WITH = "search+policy"
 
 
@@ -60,8 +61,7 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
         seed: seed of the bot's own random stream, 0..2**63-1.
 
     Raises:
-        ValueError: if nothing goes by that name (the message lists what does), a parameter is not allowed, or
-            checkpoints cannot be played here.
+        ValueError: if nothing goes by that name (the message lists what does), or a parameter is not allowed.
     """
     name, _, parameter = spec.partition(":")
     if name in BOTS:
@@ -81,8 +81,7 @@ def _refuse_parameter(name: str, parameter: str) -> None:
 
 
 def _from_checkpoint(spec: str, seed: int) -> Bot:
-    bot: Bot = _policies(_POLICY, spec).PolicyBot.load(spec, seed)
-    return bot
+    return PolicyBot.load(spec, seed)
 
 
 def _search_with_policy(parameter: str, seed: int) -> Bot:
@@ -91,26 +90,13 @@ def _search_with_policy(parameter: str, seed: int) -> Bot:
     if not name or (count is not None and not (count.isdecimal() and int(count) >= 1)):
         raise ValueError(f"player {spec!r} is not known; use {SEARCH_WITH}:NAME:K with K worlds a decision, 1 or more")
     options = {} if count is None else {"worlds": int(count)}
-    bot: Bot = _policies(_POLICY_SEARCH, spec).PolicySearchBot.load(name, seed, **options)
-    return bot
+    return PolicySearchBot.load(name, seed, **options)
 
 
 def split_worlds(parameter: str) -> tuple[str, str | None]:
     """``NAME:K`` as (NAME, K), and ``NAME`` as (NAME, None); the path of a folder is a NAME, whatever it holds."""
     name, colon, count = parameter.rpartition(":")
     return (name, count) if colon and not Path(parameter).is_dir() else (parameter, None)
-
-
-def _policies(module: str, spec: str) -> ModuleType:
-    """The module that plays checkpoints; only there is torch needed."""
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name not in ("torch", "safetensors"):
-            raise
-        raise ValueError(
-            f"player {spec!r} plays a checkpoint, which needs {error.name}: pip install 'ohhell-env[train]'"
-        ) from None
 
 
 def _from_factory(module: str, factory: str, seed: int) -> Bot:

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ohhell_env.bots import Bot, make_bot
+from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.search import SearchBot
 from ohhell_env.kernel.state import MATCH_OVER
 from ohhell_env.records.match import Match, Seating, display_names, load_seating, save_match
@@ -227,8 +228,6 @@ class Session:
 
 def policy_chances(adviser: str, match: Match) -> dict[int, float]:
     """How likely a checkpoint is to choose each legal action, at the temperature of its own."""
-    from ohhell_env.bots.policy.bot import load_policy  # torch
-
     policy = load_policy(adviser)
     policy.temperature = policy.own_temperature
     views, tables, _ = policy.views(match)

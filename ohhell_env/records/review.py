@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ohhell_env.bots.policy.bot import load_policy
+from ohhell_env.bots.policy.features import LABELS
 from ohhell_env.bots.search import SearchBot
 from ohhell_env.records.notation import write_whole
 from ohhell_env.records.replay import Replay
@@ -133,11 +135,6 @@ def review(
 
 def _ask_policy(replay: Replay, positions: list[int], name: str) -> tuple[dict[str, Any], Any, Any]:
     """The checkpoint's description, its probabilities and its values in points: (K, actions) each, values or None."""
-    try:
-        from ohhell_env.bots.policy.bot import load_policy  # brings torch along: only where a policy is asked
-        from ohhell_env.bots.policy.features import LABELS
-    except ModuleNotFoundError as error:
-        raise ValueError(f"a checkpoint needs {error.name}: pip install 'ohhell-env[train]'") from None
     bot = load_policy(name)
     bot.temperature = bot.own_temperature
     views, _, _ = bot.views(replay, positions)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import hashlib
 import json
@@ -14,14 +13,16 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as numpy_bytes
 from safetensors.torch import save as tensor_bytes
 
 from ohhell_env.bots.policy.bot import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS
 from ohhell_env.bots.policy.features import INPUT_HASH
-from ohhell_env.bots.policy.network import PolicyNetwork
+from ohhell_env.bots.policy.network import FrozenNetwork
 from ohhell_env.observation.standard import LAYOUT_HASH
 from training.learning.config import Config
 from training.learning.learners import learner_of
+from training.learning.network import PolicyNetwork
 
 STATE = "latest.safetensors"
 _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
@@ -133,9 +134,9 @@ def scale_outputs(network: PolicyNetwork, scale: float) -> None:
         parameter.mul_(scale)
 
 
-def take_weights(network: PolicyNetwork, given: PolicyNetwork, scale: float) -> None:
+def take_weights(network: PolicyNetwork, given: FrozenNetwork, scale: float) -> None:
     """Let training start from a checkpoint's network of the same shape, its outputs times the learner's scale."""
-    network.load_state_dict(given.state_dict(), strict=False)  # a critic is no part of a checkpoint
+    network.take_weights(given)
     scale_outputs(network, scale)
 
 
@@ -145,10 +146,7 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
     Its outputs are the network's divided by the learner's scale, so that logits can be used like values.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    network = copy.deepcopy(network)
-    scale_outputs(network, 1 / learner_of(config).output_scale)
-    tensors = network.state_dict().items()
-    weights = tensor_bytes({name: tensor.contiguous() for name, tensor in tensors if not name.startswith("critic.")})
+    weights = numpy_bytes(network.frozen().scaled(1 / learner_of(config).output_scale).tensors)
     meta = {
         "format": FORMAT,
         "environment": ENVIRONMENT,

@@ -22,6 +22,7 @@ from ohhell_env.bots.policy.features import (
     uniform,
     write_input,
 )
+from ohhell_env.bots.policy.network import FrozenNetwork
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit, lowest, next_state, stream_of
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
@@ -245,7 +246,7 @@ class Collector:
 
     @torch.no_grad()
     def collect(
-        self, network: nn.Module, iteration: int, epsilon: float, frozen: nn.Module | None = None
+        self, network: nn.Module, iteration: int, epsilon: float, frozen: FrozenNetwork | None = None
     ) -> Experience:
         """Play the iteration's hands to their ends. The arrays returned are valid until the next call.
 
@@ -334,7 +335,7 @@ class Collector:
                 outputs[chosen, :NUM_ACTIONS] = _NEVER
                 outputs[chosen, LABELS[self._relabellings[rows][chosen], actions]] = 0.0
             elif player == PAST and self._frozen is not None:
-                outputs[chosen] = self._frozen(inputs[chosen]).cpu().numpy()
+                outputs[chosen, :NUM_ACTIONS] = self._frozen(self._inputs[rows][chosen])
             else:
                 outputs[chosen] = network(inputs[chosen]).cpu().numpy()
         return outputs

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ohhell_env.bots.policy.features import HAND_SECTIONS, input_sources
-from ohhell_env.bots.policy.sparse import BLOCK
+from ohhell_env.bots.policy.vectors import BLOCK
 from ohhell_env.rules.cards import STANDARD_DECK, Deck
 from ohhell_env.rules.limits import MAX_PLAYERS, MIN_PLAYERS
 from ohhell_env.rules.rules import Rules

@@ -7,9 +7,9 @@ from typing import Any
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ohhell_env.bots.policy.network import PolicyNetwork
 from training.learning.collector import Collector, Experience
 from training.learning.learner import Learner, Metrics
+from training.learning.network import PolicyNetwork
 from training.learning.optimisation import falling
 
 

@@ -20,7 +20,7 @@ from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 
 GOLDEN = "golden.json"
-TOLERANCE = 1e-4  # in the network's units; processors add up in different orders
+TOLERANCE = 1e-5  # in the network's units; processors add up in different orders
 # Players, cards, bids, random decisions already taken; the seed is the number in the list.
 _POSITIONS = [
     (players, *position)

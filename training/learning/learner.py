@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ohhell_env.bots.base import Bot
-from ohhell_env.bots.policy.network import PolicyNetwork
 from training.learning.collector import Collector, Experience, Seats, Tables
 from training.learning.config import Config
+from training.learning.network import PolicyNetwork
 
 Metrics = dict[str, Tensor]  # figures of a minibatch by CleanRL's names, scalars without gradient
 

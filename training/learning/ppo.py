@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ohhell_env.bots.policy.features import LABELS
-from ohhell_env.bots.policy.network import LOGIT_SCALE, PolicyNetwork
+from ohhell_env.bots.policy.network import LOGIT_SCALE
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import jit, lowest
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
 from ohhell_env.rules.limits import MAX_PLAYERS
 from training.learning.collector import Collector, Experience
 from training.learning.learner import Learner, Metrics
-from training.learning.network import ActorCritic
+from training.learning.network import ActorCritic, PolicyNetwork
 from training.learning.optimisation import falling
 
 MASKED = -1e9  # the logit of an action that is not legal

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from ohhell_env.bots.policy.network import PolicyNetwork
 from training.learning.distributed import total
-from training.learning.network import TrainingNetwork
+from training.learning.network import PolicyNetwork, TrainingNetwork
 
 ONES = 0.08  # share of a network's inputs that are ones, in play
 ROWS = 512  # of the batch that chooses the arithmetic

@@ -1,5 +1,5 @@
-"""Trained policies: reading a checkpoint, playing it, and search with it.
+"""Trained policies: reading a checkpoint, playing it, and search with it. Nothing here needs torch.
 
-Read in this order: `features` (the network's input), `network` (its shape), `sparse` (its fast forward pass), `bot`
-(a checkpoint that plays), `beliefs` (deals that explain what was seen), `search` (search with a policy).
+Read in this order: `features` (the network's input), `network` (its shape), `sparse` and `vectors` (its forward pass),
+`bot` (a checkpoint that plays), `beliefs` (deals that explain what was seen), `search` (search with a policy).
 """

@@ -1,4 +1,4 @@
-"""The policy player: a trained network behind the interface of the bots. Only the policy files import torch."""
+"""The policy player: a trained network behind the interface of the bots."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy.features import (
@@ -23,7 +20,7 @@ from ohhell_env.bots.policy.features import (
     sampled_action,
     write_input,
 )
-from ohhell_env.bots.policy.network import LOGIT_SCALE, PolicyNetwork
+from ohhell_env.bots.policy.network import LOGIT_SCALE, FrozenNetwork, read_network
 from ohhell_env.kernel.jit import jit, lowest, stream_of
 from ohhell_env.kernel.rulebook import action_of
 from ohhell_env.observation.standard import LAYOUT_HASH, OBSERVATION_SIZE
@@ -83,7 +80,7 @@ class PolicyBot(Bot):
     """Plays the network's best legal action.
 
     Args:
-        network: the network; it is set to evaluation.
+        network: the network.
         seed: seed of the bot's own random stream.
         temperature: above 0, actions are drawn with probability proportional to exp(value / temperature).
         name: what it was loaded by.
@@ -97,7 +94,7 @@ class PolicyBot(Bot):
 
     def __init__(
         self,
-        network: PolicyNetwork,
+        network: FrozenNetwork,
         seed: int = 0,
         temperature: float = 0.0,
         name: str = "policy",
@@ -106,7 +103,7 @@ class PolicyBot(Bot):
         super().__init__(seed)
         if not temperature >= 0:
             raise ValueError(f"temperature={temperature!r} is not allowed; use 0 (the best action) or more")
-        self.network = network.eval()
+        self.network = network
         self.temperature = float(temperature)
         self.name = name
         self.meta = meta or {}
@@ -135,8 +132,7 @@ class PolicyBot(Bot):
         relabellings = np.empty(len(views), dtype=np.int64)
         scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
         encode_views(views, tables, self._sources, scratch, inputs, relabellings)
-        with torch.inference_mode():
-            return self.network(torch.from_numpy(inputs)).numpy(), relabellings
+        return self.network(inputs), relabellings
 
     def probabilities(self, views: NDArray[np.void], tables: NDArray[np.void]) -> NDArray[np.float64]:
         """How likely `choose` is to choose each action in each view: (N, NUM_ACTIONS)."""
@@ -187,7 +183,7 @@ def find_checkpoint(name_or_path: str | Path) -> Path:
     return folder
 
 
-def load_checkpoint(folder: Path) -> tuple[PolicyNetwork, dict[str, Any]]:
+def load_checkpoint(folder: Path) -> tuple[FrozenNetwork, dict[str, Any]]:
     """A checkpoint's network and meta.json, every part checked before it is used.
 
     Raises:
@@ -204,9 +200,7 @@ def load_checkpoint(folder: Path) -> tuple[PolicyNetwork, dict[str, Any]]:
             f"{path} is not the file that {META} describes (damaged, cut short, or another run's): SHA-256 {found}, "
             f"expected {meta['weights_sha256']}"
         )
-    network = PolicyNetwork(**meta["network"])
-    fill_network(network, data, str(path))
-    return network, meta
+    return read_network(data, meta["network"], str(path)), meta
 
 
 def _read_meta(path: Path) -> dict[str, Any]:
@@ -230,26 +224,3 @@ def _read_meta(path: Path) -> dict[str, Any]:
                 "that it was made with, or a newer checkpoint"
             )
     return meta
-
-
-def fill_network(network: PolicyNetwork, data: bytes, path: str) -> None:
-    """Load a safetensors file's bytes into a network of the same shapes.
-
-    Raises:
-        ValueError: if the bytes are no safetensors file, or names, shapes or dtypes differ.
-    """
-    try:
-        tensors = load_tensors(data)
-    except SafetensorError as error:
-        raise ValueError(f"{path} is not a safetensors file, or is cut short: {error}") from None
-    wanted = network.state_dict()
-    missing, extra = sorted(set(wanted) - set(tensors)), sorted(set(tensors) - set(wanted))
-    if missing or extra:
-        raise ValueError(f"{path} does not hold this network: missing {missing or 'none'}, unknown {extra or 'none'}")
-    for name, tensor in tensors.items():
-        ours = wanted[name]
-        if tensor.shape != ours.shape or tensor.dtype != ours.dtype:
-            raise ValueError(
-                f"{path}: {name} is {tensor.dtype} {tuple(tensor.shape)}, expected {ours.dtype} {tuple(ours.shape)}"
-            )
-    network.load_state_dict(tensors)

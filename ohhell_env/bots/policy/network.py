@@ -1,57 +1,139 @@
-"""The policy network: one perceptron for every table of 3 to 7 players and every hand size."""
+"""The policy network as it plays: one perceptron for every table of 3 to 7 players and every hand size, in NumPy."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torch import Tensor, nn
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_tensors
 
 from ohhell_env.bots.policy.features import HAND_SECTIONS, NUM_DERIVED, input_sources
+from ohhell_env.bots.policy.sparse import forward, in_blocks
+from ohhell_env.bots.policy.vectors import BLOCK
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
 
 LOGIT_SCALE = 15.0  # a logit of a policy learned by gradients is so many times the output of its checkpoint
+_UNITS = -(-NUM_ACTIONS // BLOCK) * BLOCK  # outputs, filled up with zeros to whole blocks
 
 
-class PolicyNetwork(nn.Module):
-    """A trunk of equal layers with ReLU, and a head with one value for each action: 52 cards, 18 bids.
+def num_inputs(sections: Sequence[str]) -> int:
+    """Entries of the input made of some sections of the observation and those of `features.DERIVED`."""
+    return int(input_sources(sections).shape[1]) + NUM_DERIVED
 
-    Trained by Deep Monte Carlo a value is the hand's expected return, in tens of points more than the others' mean.
+
+def shapes(width: int, depth: int, sections: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of the weights: a trunk of ``depth`` linear layers, each with a ReLU behind it, and a head."""
+    found: dict[str, tuple[int, ...]] = {}
+    fan_in = num_inputs(sections)
+    for layer in range(depth):
+        found |= {f"trunk.{2 * layer}.weight": (width, fan_in), f"trunk.{2 * layer}.bias": (width,)}
+        fan_in = width
+    return found | {"head.weight": (NUM_ACTIONS, width), "head.bias": (NUM_ACTIONS,)}
+
+
+class FrozenNetwork:
+    """A trunk of equal layers with ReLU, and a head with one output for each action: 52 cards, 18 bids.
+
+    Trained by Deep Monte Carlo an output is the hand's expected return, in tens of points more than the others' mean.
     Trained by policy gradients it is the action's logit, in a checkpoint divided by LOGIT_SCALE: the policy is drawn
-    from at temperature 1 / LOGIT_SCALE, and whatever weighs values up against each other can take either kind.
+    from at temperature 1 / LOGIT_SCALE, and whatever weighs outputs up against each other can take either kind.
 
     Args:
-        width: units of each hidden layer.
+        tensors: the weights, float32, by the names and shapes of `shapes`.
+        width: units of each hidden layer, a multiple of 64.
         depth: hidden layers.
         sections: names of the observation's sections that are its input, in this order; those of
-            `policy_input.DERIVED` follow them.
+            `features.DERIVED` follow them.
+        source: where the weights are from, for errors.
+
+    Raises:
+        ValueError: if names, shapes or dtypes of the tensors differ from what these arguments make them.
     """
 
-    def __init__(self, width: int = 512, depth: int = 3, sections: Sequence[str] = HAND_SECTIONS) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        tensors: Mapping[str, NDArray[np.float32]],
+        width: int = 512,
+        depth: int = 3,
+        sections: Sequence[str] = HAND_SECTIONS,
+        source: str = "the weights",
+    ) -> None:
+        if width < 1 or width % BLOCK or depth < 1:
+            raise ValueError(
+                f"{source}: width={width}, depth={depth}; width is a multiple of {BLOCK}, depth at least 1"
+            )
         self.width, self.depth, self.sections = width, depth, tuple(sections)
-        self.num_inputs = input_sources(self.sections).shape[1] + NUM_DERIVED
-        sizes = [self.num_inputs, *[width] * depth]
-        layers: list[nn.Module] = []
-        for fan_in, fan_out in pairwise(sizes):
-            layers += [nn.Linear(fan_in, fan_out), nn.ReLU()]
-        self.trunk = nn.Sequential(*layers)
-        self.head = nn.Linear(width, NUM_ACTIONS)
+        self.num_inputs = num_inputs(self.sections)
+        wanted = shapes(width, depth, self.sections)
+        missing, extra = sorted(set(wanted) - set(tensors)), sorted(set(tensors) - set(wanted))
+        if missing or extra:
+            raise ValueError(
+                f"{source} does not hold this network: missing {missing or 'none'}, unknown {extra or 'none'}"
+            )
+        for name, shape in wanted.items():
+            if tensors[name].shape != shape or tensors[name].dtype != np.float32:
+                raise ValueError(
+                    f"{source}: {name} is {tensors[name].dtype} {tensors[name].shape}, expected float32 {shape}"
+                )
+        self.tensors = {name: tensors[name].copy() for name in wanted}  # later changes of the given ones are not seen
+        self._layers = self._blocks()
 
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Values of all actions, legal or not, under the relabelled suits.
+    def _blocks(self) -> tuple[NDArray[np.float32], ...]:
+        """The weights as `forward` takes them."""
+        t, hidden = self.tensors, range(1, self.depth)
+        blocks = [in_blocks(t[f"trunk.{2 * layer}.weight"]) for layer in hidden]
+        biases = [t[f"trunk.{2 * layer}.bias"] for layer in hidden]
+        shape = (0, self.width // BLOCK, self.width, BLOCK)
+        fill = _UNITS - NUM_ACTIONS
+        return (
+            in_blocks(t["trunk.0.weight"]),
+            t["trunk.0.bias"],
+            np.array(blocks, dtype=np.float32) if blocks else np.empty(shape, dtype=np.float32),
+            np.array(biases, dtype=np.float32).reshape(-1, self.width),
+            in_blocks(np.pad(t["head.weight"], ((0, fill), (0, 0)))),
+            np.pad(t["head.bias"], (0, fill)),
+        )
+
+    def __call__(self, inputs: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Outputs for all actions, legal or not, under the relabelled suits.
 
         Args:
-            inputs: (B, D) zeros and ones of any dtype, as `policy_input.write_input` writes them.
+            inputs: (B, D) int8, zeros and ones as `features.write_input` writes them.
 
         Returns:
-            (B, NUM_ACTIONS) float32.
+            (B, NUM_ACTIONS) float32, a row's the same bit for bit whatever the other rows are.
+
+        Raises:
+            ValueError: if the inputs are not int8 of the network's own width.
         """
-        hidden = self.trunk(inputs.float())  # (B, width)
-        values: Tensor = self.head(hidden)  # (B, A)
-        return values
+        if inputs.ndim != 2 or inputs.shape[1] != self.num_inputs or inputs.dtype != np.int8:
+            raise ValueError(
+                f"inputs are {inputs.dtype} {inputs.shape}; this network takes int8 (B, {self.num_inputs})"
+            )
+        outputs: NDArray[np.float32] = forward(np.ascontiguousarray(inputs), *self._layers)[:, :NUM_ACTIONS]
+        return outputs
+
+    def scaled(self, factor: float) -> FrozenNetwork:
+        """The network with its outputs multiplied."""
+        heads = {f"head.{part}": np.float32(factor) * self.tensors[f"head.{part}"] for part in ("weight", "bias")}
+        return FrozenNetwork(self.tensors | heads, **self.describe())
 
     def describe(self) -> dict[str, Any]:
-        """The arguments that build this network again, as plain data."""
+        """The arguments beside the weights that build this network again, as plain data."""
         return {"width": self.width, "depth": self.depth, "sections": list(self.sections)}
+
+
+def read_network(data: bytes, description: Mapping[str, Any], path: str) -> FrozenNetwork:
+    """The network of a safetensors file's bytes.
+
+    Raises:
+        ValueError: if the bytes are no safetensors file, or not of the network that is described.
+    """
+    try:
+        tensors = load_tensors(data)
+    except SafetensorError as error:
+        raise ValueError(f"{path} is not a safetensors file, or is cut short: {error}") from None
+    return FrozenNetwork(tensors, **description, source=path)

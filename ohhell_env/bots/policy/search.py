@@ -21,7 +21,6 @@ from ohhell_env.bots.determinization import PLAN
 from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, judge_past, recall, resampled, tempered
 from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.policy.features import LABELS, best_action, sampled_action
-from ohhell_env.bots.policy.sparse import FrozenNetwork
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit, jit_apart, lowest, next_state, stream_of
 from ohhell_env.kernel.state import GAME, HAND_OVER
@@ -124,7 +123,6 @@ class PolicySearchBot(Bot):
         if worlds < 1:
             raise ValueError(f"worlds={worlds!r} is not allowed; use 1 or more")
         self.policy = policy
-        self._fast = PolicyBot(FrozenNetwork(policy.network))  # type: ignore[arg-type]
         self.worlds = worlds
 
     @classmethod
@@ -179,7 +177,7 @@ class PolicySearchBot(Bot):
         likelihoods = np.zeros(len(boards))
         chances = np.zeros((len(boards), MAX_PLAYERS, NUM_BIDS))
         if count:
-            values, relabellings = self._fast.values(positions[:count], tables)
+            values, relabellings = self.policy.values(positions[:count], tables)
             judge_past(positions[:count], actions, worlds, values, relabellings, likelihoods, chances)
         sums = np.zeros((MAX_PLAYERS + 1, MAX_PLAYERS * NUM_BIDS))
         fill_sealed(boards, tables, chances, sums, key_of(key, _SEALED), likelihoods)
@@ -198,7 +196,7 @@ class PolicySearchBot(Bot):
         active = np.arange(len(games))
         while left := play_forced(games, tables, active):
             active = active[:left]
-            values, relabellings = self._fast.values(games[active], tables)
+            values, relabellings = self.policy.values(games[active], tables)
             apply_chosen(games, tables, active, values, relabellings, NOISE, streams)
         mean = np.empty(len(options))
         returns(games, tables, seat, len(options), mean)

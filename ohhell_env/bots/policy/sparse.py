@@ -1,78 +1,105 @@
-"""A linear layer whose inputs are mostly zeros: add up the weights of the ones instead of multiplying by the zeros."""
+"""The arithmetic of a policy's forward pass: add up the weights of what is not zero, 64 units at a time.
+
+Of the inputs of a policy one in twelve is a one, and of the units of a trained network's hidden layers one in six to
+one in sixteen is not zero. Passing over the zeros makes a network of three layers of 512 about three times as fast as
+a matrix library does, and every position's sums are added in one order: its outputs are the same, bit for bit, in any
+batch and any process.
+"""
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
-from ohhell_env.bots.policy.network import PolicyNetwork
-from ohhell_env.kernel.jit import jit
+from ohhell_env.bots.policy.vectors import BLOCK, add_ones, add_scaled
+from ohhell_env.kernel.jit import jit, jit_apart
 
-BLOCK = 64  # units worked on at a time: their weights fit the second-level cache, and loops of 64 become vectors
+ROWS = 512  # positions worked on at a time
 
 
 @jit
-def find_ones(inputs: Any, index: Any, count: Any) -> None:
-    """Columns of the ones of each row of ``inputs`` (B, D) into ``index[b, :count[b]]``; index is (B, D + 1)."""
-    for b in range(inputs.shape[0]):
+def find_ones(inputs: Any, start: Any, index: Any, count: Any) -> None:
+    """Columns of the ones of rows ``start + b`` of ``inputs`` (N, D) into ``index[b, :count[b]]``; index (B, D + 1)."""
+    for b in range(count.shape[0]):
         found = np.int64(0)
         for j in range(inputs.shape[1]):
             index[b, np.uint64(found)] = j  # overwritten unless it is a one: cheaper than a branch
-            found += inputs[b, j]
+            found += inputs[start + b, j] != 0
+        count[b] = found
+
+
+@jit
+def find_positive(hidden: Any, index: Any, scale: Any, count: Any) -> None:
+    """As `find_ones`, for what a ReLU leaves of ``hidden`` (B, W) float32, with their values in ``scale``."""
+    for b in range(count.shape[0]):
+        found = np.int64(0)
+        for j in range(hidden.shape[1]):
+            unit = hidden[b, j]
+            index[b, np.uint64(found)] = j
+            scale[b, np.uint64(found)] = unit
+            found += not (unit <= 0)  # what is no number stays one
         count[b] = found
 
 
 @jit
 def add_rows(index: Any, count: Any, weights: Any, bias: Any, out: Any) -> None:
     """``out[b] = bias + sum of the weights`` of the ones of row b; weights (W / 64, D, 64), out (B, W)."""
-    total = np.empty(BLOCK, dtype=np.float32)
     for block in range(weights.shape[0]):
         for b in range(count.shape[0]):
-            for c in range(BLOCK):
-                total[c] = bias[block * BLOCK + c]
-            for k in range(count[b]):
-                j = np.uint64(index[b, k])
-                for c in range(BLOCK):
-                    total[c] += weights[block, j, c]
-            for c in range(BLOCK):
-                out[b, block * BLOCK + c] = total[c]
+            add_ones(weights, block, index, index, b, count[b], bias, out)
 
 
-def in_blocks(weight: Tensor) -> NDArray[np.float32]:
+@jit
+def add_scaled_rows(index: Any, scale: Any, count: Any, weights: Any, bias: Any, out: Any) -> None:
+    """``out[b] = bias + weights @ row b``, given what of the row is not zero; shapes as `add_rows`."""
+    for block in range(weights.shape[0]):
+        for b in range(count.shape[0]):
+            add_scaled(weights, block, index, scale, b, count[b], bias, out)
+
+
+@jit_apart
+def forward(inputs: Any, first: Any, first_bias: Any, hidden: Any, hidden_bias: Any, head: Any, bias: Any) -> Any:
+    """Outputs (N, head's units) float32 of a perceptron with ReLU for inputs (N, D) int8 of 0 and 1.
+
+    Args:
+        inputs: (N, D) int8
+        first: (W / 64, D, 64) float32, weights of the first layer
+        first_bias: (W,)
+        hidden: (L - 1, W / 64, W, 64), weights of the hidden layers behind it
+        hidden_bias: (L - 1, W)
+        head: (U / 64, W, 64), weights of the outputs, U a multiple of 64
+        bias: (U,)
+    """
+    width = first_bias.shape[0]
+    out = np.empty((inputs.shape[0], bias.shape[0]), dtype=np.float32)
+    ones = np.empty((ROWS, inputs.shape[1] + 1), dtype=np.int16)
+    index = np.empty((ROWS, width + 1), dtype=np.int16)
+    scale = np.empty((ROWS, width + 1), dtype=np.float32)
+    units = np.empty((ROWS, width), dtype=np.float32)
+    counts = np.empty(ROWS, dtype=np.int64)
+    for start in range(0, inputs.shape[0], ROWS):
+        rows = min(ROWS, inputs.shape[0] - start)
+        count = counts[:rows]
+        find_ones(inputs, start, ones, count)
+        add_rows(ones, count, first, first_bias, units)
+        for layer in range(hidden.shape[0]):
+            find_positive(units, index, scale, count)
+            add_scaled_rows(index, scale, count, hidden[layer], hidden_bias[layer], units)
+        find_positive(units, index, scale, count)
+        add_scaled_rows(index, scale, count, head, bias, out[start : start + rows])
+    return out
+
+
+def in_blocks(weight: NDArray[np.float32]) -> NDArray[np.float32]:
     """A layer's weights (W, D) as `add_rows` takes them: (W / 64, D, 64)."""
-    blocks: NDArray[np.float32] = weight.detach().view(-1, BLOCK, weight.shape[1]).transpose(1, 2).contiguous().numpy()
-    return blocks
+    return np.ascontiguousarray(weight.reshape(-1, BLOCK, weight.shape[1]).transpose(0, 2, 1))
 
 
 def ones_of(inputs: NDArray[np.int8]) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
     """Columns of the ones of each row, (B, D + 1) of which the first ``count[b]`` count; and those counts, (B,)."""
     index = np.empty((len(inputs), inputs.shape[1] + 1), dtype=np.int16)
     count = np.empty(len(inputs), dtype=np.int64)
-    find_ones(inputs, index, count)
+    find_ones(inputs, 0, index, count)
     return index, count
-
-
-class FrozenNetwork(nn.Module):
-    """A `PolicyNetwork` as it is now, for many int8 inputs at a time; later changes of the weights are not seen."""
-
-    def __init__(self, policy: PolicyNetwork) -> None:
-        super().__init__()
-        self.width, self.depth, self.sections = policy.width, policy.depth, policy.sections
-        self.num_inputs = policy.num_inputs
-        layers: list[Any] = [copy.deepcopy(layer) for layer in (*policy.trunk, policy.head)]
-        self._blocks = in_blocks(layers[0].weight)
-        self._bias: NDArray[np.float32] = layers[0].bias.detach().numpy()
-        self._rest = nn.Sequential(*layers[1:])
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Values of all actions: (B, D) int8 -> (B, NUM_ACTIONS) float32."""
-        index, count = ones_of(inputs.numpy())
-        hidden = torch.empty(len(inputs), self.width)
-        add_rows(index, count, self._blocks, self._bias, hidden.numpy())
-        values: Tensor = self._rest(hidden)
-        return values
