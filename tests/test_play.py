@@ -338,11 +338,11 @@ def test_a_view_of_a_match_is_a_game() -> None:
         Match(SHORT, seed=1).step(0)
 
 
-# --- The README --------------------------------------------------------------------------------------------------
+# --- The docs ----------------------------------------------------------------------------------------------------
 
 
-def readme_screen(tmp_path: Path) -> str:
-    """The screen in the README: the first trick of a match of 7 hands, with a hint."""
+def shown_screen(tmp_path: Path) -> str:
+    """The screen in docs/playing.md: the first trick of a match of 7 hands, with a hint."""
     answers = iter(["3", "h", "q"])
     match = Match(Rules(ramp=(7, 6, 5, 4, 3, 2, 1)), seed=8)
     session = at_table(tmp_path / "match.jsonl", lambda question: next(answers), match)
@@ -352,5 +352,5 @@ def readme_screen(tmp_path: Path) -> str:
     return "\n".join(lines[lines.index("  you bid 3") :]).strip("\n")
 
 
-def test_the_screen_in_the_readme_is_a_real_one(tmp_path: Path) -> None:
-    assert readme_screen(tmp_path) in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_screen_in_the_docs_is_a_real_one(tmp_path: Path) -> None:
+    assert shown_screen(tmp_path) in (ROOT / "docs" / "playing.md").read_text(encoding="utf-8")

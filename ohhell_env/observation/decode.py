@@ -262,7 +262,7 @@ def _wide_lines(facts: dict[str, Any], names: list[str], card_set: CardSet, card
 
 
 def layout_table(wide: bool = False) -> str:
-    """A layout as a Markdown table, as the README shows that of the standard form."""
+    """A layout as a Markdown table, as docs/observation.md shows it."""
     lines = ["| section | entries | shape | a one means |", "| --- | --- | --- | --- |"]
     for section in wide_form.SECTIONS if wide else SECTIONS:
         at = (WIDE_LAYOUT if wide else LAYOUT)[section.name]

@@ -73,7 +73,7 @@ def player_counts(name: str) -> tuple[int, ...]:
 
 
 def preset_table() -> str:
-    """The presets as a Markdown table, as the README shows it."""
+    """The presets as a Markdown table, as docs/rules.md shows it."""
     lines = [
         "| preset | source | players | form at 3 to 7 players | differs from the default game in |",
         "| --- | --- | --- | --- | --- |",
