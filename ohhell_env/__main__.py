@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
+
+from ohhell_env import __version__
 
 COMMANDS = {
     "play": ("ohhell_env.commands.play", "take a seat at a table in the terminal"),
     "watch": ("ohhell_env.commands.watch", "watch bots and checkpoints play, in a window or as pictures"),
     "view": ("ohhell_env.commands.view", "make a web page of a recorded match"),
+    "rules": ("ohhell_env.commands.rules", "list the presets, describe a table, write a file of rules"),
     "evaluate": ("ohhell_env.arena.evaluate", "measure one player against others on the same deals"),
     "tournament": ("ohhell_env.arena.tournament", "rate many players at mixed tables"),
     "speed": ("ohhell_env.speed", "measure the speed of the simulator and the environments"),
@@ -22,13 +27,26 @@ COMMANDS = {
 }
 """The commands: name -> (module with a ``main(arguments)``, what it is for). Those of ``training`` need a checkout."""
 
+CHECKOUT = "training."  # modules that the installed package does not have
 USAGE_ERROR = 2
 
 
 def usage() -> str:
     """What ``ohhell --help`` prints."""
-    lines = [f"  {name:14} {purpose}" for name, (_, purpose) in COMMANDS.items()]
-    return "\n".join(["usage: ohhell COMMAND ...", "", *lines, "", "ohhell COMMAND --help tells a command's options."])
+    lines = {name: f"  {name:14} {purpose}" for name, (_, purpose) in COMMANDS.items()}
+    apart = [name for name in COMMANDS if COMMANDS[name][0].startswith(CHECKOUT)]
+    return "\n".join(
+        [
+            "usage: ohhell COMMAND ...",
+            "",
+            *(line for name, line in lines.items() if name not in apart),
+            "",
+            "From a checkout of the project:",
+            *(lines[name] for name in apart),
+            "",
+            "ohhell COMMAND --help tells a command's options; ohhell --version the version.",
+        ]
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,14 +55,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given or given[0] in ("-h", "--help"):
         print(usage())
         return 0 if given else USAGE_ERROR
+    if given[0] == "--version":
+        print(__version__)
+        return 0
     if given[0] not in COMMANDS:
-        print(f"error: there is no command {given[0]!r}\n\n{usage()}", file=sys.stderr)
+        near = get_close_matches(given[0], COMMANDS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        print(f"error: there is no command {given[0]!r}{hint}\n\n{usage()}", file=sys.stderr)
         return USAGE_ERROR
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # where `module:factory` players and a checkout's training/ are
     module = COMMANDS[given[0]][0]
-    if module.startswith("training.") and find_spec("training") is None:
+    if module.startswith(CHECKOUT) and find_spec("training") is None:
         print(
-            f"error: ohhell {given[0]} runs from a checkout of the project, whose folder training/ is not installed: "
-            "run it there",
+            f"error: ohhell {given[0]} is a part of the project's source, in training/, which the installed package "
+            "does not have. Get the source (its address: pip show --verbose ohhell-env), install it with "
+            'pip install -e ".[train]", and run the command in that folder.',
             file=sys.stderr,
         )
         return USAGE_ERROR

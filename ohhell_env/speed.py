@@ -6,7 +6,6 @@ measured in the same run. One core, four players, uniformly random legal play.
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import json
 import os
@@ -16,10 +15,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import tyro
 from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
@@ -27,9 +28,11 @@ from rich.console import Console
 from rich.table import Table
 
 from ohhell_env import ohhell_v0
+from ohhell_env.files import write_whole
 from ohhell_env.kernel.jit import jit, next_state
 from ohhell_env.kernel.rulebook import NUM_ACTIONS, random_action
 from ohhell_env.observation.standard import OBSERVATION_SIZE
+from ohhell_env.options import run_command
 from ohhell_env.simulator import Simulator
 
 GAMES = 1024
@@ -344,20 +347,29 @@ def table_of(figures: dict[str, Any]) -> Table:
     return table
 
 
+@dataclass(frozen=True)
+class Options:
+    """Measure the speed of the simulator and the environments, one beside the other."""
+
+    repeats: int = 5
+    """Repeats of each measurement; the best counts."""
+    json: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Write the figures (rates a second, seconds, megabytes) to this file instead of printing them as JSON."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print a table, and JSON to a file or after the table."""
-    parser = argparse.ArgumentParser(prog="ohhell speed", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=5, help="repeats of each measurement; the best counts")
-    parser.add_argument("--json", type=Path, help="write the figures to this file instead of printing them as JSON")
-    options = parser.parse_args(arguments)
+    """The command; returns the exit status."""
+    return run_command(Options, _run, "ohhell speed", arguments, page_width=110)
+
+
+def _run(options: Options, console: Console) -> None:
     figures = measure(options.repeats)
-    Console(width=110).print(table_of(figures))
+    console.print(table_of(figures))
     text = json.dumps(figures, indent=2)
     if options.json is None:
         print(text)
     else:
-        options.json.write_text(text + "\n")
-    return 0
+        write_whole(options.json, text + "\n")
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ def checkpoint(tmp_path):
 
 
 def test_the_command_reports_exact_values(checkpoint, capsys):
-    assert main([checkpoint, "--exact", "--deck", EIGHT, "--players", "3", "--hands", "1", "--bids", "open"]) == 0
+    assert main([checkpoint, "--exact", "--deck", EIGHT, "--players", "3", "--hands", "1", "--set", "bids=open"]) == 0
     found = Tree(RULES).responses([Tree(RULES).write_out(policy_of(policy(5)))] * 3)
     output = capsys.readouterr().out
     assert f"NashConv {found.nash_conv:.4f} points" in output

@@ -68,8 +68,8 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("published")
     one, two = run_of(root / "one", 1), run_of(root / "two", 2)
     shipped = root / "checkpoints"
-    evaluated(one, "heuristic", root / "evals" / "one" / "a", "--players", "5", "--hands", "1,2", "--bids", "open")
-    evaluated(f"search+policy:{one}:2", str(one), root / "evals" / "one" / "b", "--hands", "1", "--no-hook")
+    evaluated(one, "heuristic", root / "evals" / "one" / "a", "--players", "5", "--hands", "1,2", "--set", "bids=open")
+    evaluated(f"search+policy:{one}:2", str(one), root / "evals" / "one" / "b", "--hands", "1", "--set", "hook=no")
     evaluated(two, "heuristic", root / "evals" / "two", "--players", "3", "--hands", "1")
     publish.publish(one, "one", [root / "evals" / "one"], shipped)
     publish.publish(two, "two", [root / "evals" / "two"], shipped)
@@ -113,8 +113,8 @@ def test_the_card_tells_the_strength_and_how_to_measure_it_again(published: Path
     assert row in card
     assert f"| checkpoints/one | heuristic | {table} | 2 | 4 |" in card
     assert (
-        "    ohhell evaluate search+policy:one:2 --vs checkpoints/one --players 4 --hands 1 --bids sealed "
-        "--no-hook --deals 4 --seed 0\n"
+        "    ohhell evaluate search+policy:one:2 --vs checkpoints/one --rules oh_hell --players 4 --set hook=no "
+        "--hands 1 --deals 4 --seed 0\n"
     ) in card
     assert str(published.parent) not in card
 

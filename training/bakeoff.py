@@ -17,8 +17,9 @@ from rich.console import Console
 from ohhell_env.arena.evaluate import evaluate
 from ohhell_env.arena.intervals import Estimate
 from ohhell_env.arena.matches import ArenaError
-from ohhell_env.arena.options import file_written, progress, run_command
 from ohhell_env.arena.results import contents
+from ohhell_env.files import write_whole
+from ohhell_env.options import progress, run_command
 from training.learning.config import Config
 
 LEARNERS = ("dmc", "ppo")
@@ -103,7 +104,7 @@ def measure(options: Options, player: str, opponent: str, seating: str, seed: in
                 seating=seating, seed=seed, on_progress=meter.advance,
             ).to_json()  # fmt: skip
         path.parent.mkdir(parents=True, exist_ok=True)
-        file_written(path, json.dumps(report, indent=1) + "\n")
+        write_whole(path, json.dumps(report, indent=1) + "\n")
     sizes = report["differences"][0]["by_hand_size"]
     return {int(size): Estimate(one["mean"], one["low"], one["high"], one["deals"]) for size, one in sizes.items()}
 
@@ -179,7 +180,7 @@ def _run(options: Options, console: Console) -> None:
     console.print(text, markup=False, soft_wrap=True)
     title = f"{options.width} x 3, {options.cpu_minutes:g} CPU minutes a run, {len(options.seeds)} seeds"
     plot = plot_lines([alone, duels], title, "points a hand ahead", "cards in the hand", options.out / "results.png")
-    console.print(f"Written: {file_written(options.out / 'results.md', text)}, {plot}")
+    console.print(f"Written: {write_whole(options.out / 'results.md', text)}, {plot}")
 
 
 if __name__ == "__main__":

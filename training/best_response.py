@@ -15,7 +15,7 @@ import copy
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -29,15 +29,15 @@ from rich.table import Table
 from ohhell_env.arena.evaluate import evaluate
 from ohhell_env.arena.intervals import Estimate
 from ohhell_env.arena.matches import ArenaError, checked_deals, tables_for
-from ohhell_env.arena.options import Meter, TableOptions, progress, run_command
+from ohhell_env.arena.options import TableOptions
 from ohhell_env.arena.workers import make_bot
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.policy.network import FrozenNetwork
-from ohhell_env.rules.cards import STANDARD_DECK, Deck
+from ohhell_env.options import Meter, progress, run_command
+from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.description import describe
 from ohhell_env.rules.limits import MAX_PLAYERS
-from ohhell_env.rules.presets import preset
 from ohhell_env.rules.rules import Rules
 from training.exact import policy_of, responses
 from training.learning.checkpoint import take_weights
@@ -183,11 +183,12 @@ def config_for(frozen: PolicyBot, rules: Rules, options: Options, seed: int) -> 
 
 def _table(options: Options) -> Rules:
     try:
-        deck = Deck.of(options.deck) if options.deck else STANDARD_DECK
-        rules = preset(options.rules, players=options.players, deck=deck)
+        rules = options.table_rules()
+        if options.deck:
+            rules = replace(rules, deck=Deck.of(options.deck))
     except ValueError as error:
         raise ArenaError(str(error)) from error
-    tables = tables_for(options.hands, rules, bids=options.bids, hook=options.hook_choice)
+    tables = tables_for(options.hands, rules)
     if len(tables) != 1 or tables[0].num_hands != 1:
         raise ArenaError(f"hands={options.hands!r}: give the size of a single hand, as in --hands 5")
     return tables[0]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from ohhell_env.arena.options import progress, run_command
 from ohhell_env.arena.tournament import tournament
+from ohhell_env.options import progress, run_command
 from training.publish import best_shipped
 
 PLAYERS = 4

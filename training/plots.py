@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from ohhell_env.arena.matches import ArenaError
-from ohhell_env.arena.options import run_command
 from ohhell_env.arena.plots import save
+from ohhell_env.options import run_command
 
 COLUMNS = 12  # evaluations of a run that its table shows, spread over it
 # What of progress.csv is drawn, where the run has it.

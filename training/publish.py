@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +16,14 @@ from rich.console import Console
 
 from ohhell_env.arena.intervals import Estimate
 from ohhell_env.arena.matches import ArenaError, tables_for
-from ohhell_env.arena.options import run_command
 from ohhell_env.arena.results import weights_hash
 from ohhell_env.bots.policy.bot import CARD, META, WEIGHTS, PolicyBot, load_checkpoint, shipped_checkpoints
 from ohhell_env.bots.spec import SEARCH_WITH
-from training.learning.checkpoint import model_card, stages, under_name, write_atomically
+from ohhell_env.files import write_whole
+from ohhell_env.options import RulesOptions, run_command
+from ohhell_env.rules.rules import Rules
+from ohhell_env.rules.typed import command_options
+from training.learning.checkpoint import model_card, stages, under_name
 from training.learning.golden import GOLDEN, golden_values
 
 EVALUATIONS = "evaluations.json"
@@ -69,8 +73,8 @@ def publish(source: Path, name: str, evals: Sequence[Path] = (), to: Path = Path
     folder = to / name
     folder.mkdir(parents=True, exist_ok=True)
     for file, data in files.items():
-        write_atomically(folder / file, data)
-    write_atomically(to / CARD, leaderboard(to).encode())
+        write_whole(folder / file, data)
+    write_whole(to / CARD, leaderboard(to).encode())
     return folder
 
 
@@ -169,23 +173,26 @@ def _estimate(data: dict[str, Any]) -> Estimate:
     return Estimate(mean, low, high, data["deals"])
 
 
+def table_options(settings: dict[str, Any]) -> list[str]:
+    """The options that name the table of a report; its hand sizes are named by ``--hands``."""
+    rules = Rules.from_json(settings["rules"][0])
+    return command_options(rules, without=() if settings["hands"] == "ramp" else ("ramp",))
+
+
 def command(settings: dict[str, Any]) -> str:
     """The command that gives a report again."""
-    rules = settings["rules"][0]
     player, *opponents = settings["players"]
     seating = "" if settings["seating"] == "one" else f" --seating {settings['seating']}"
     return (
-        f"ohhell evaluate {player} --vs {' '.join(opponents)} --players {rules['players']} "
-        f"--hands {settings['hands']} --bids {rules['bids']} --{'hook' if rules['hook'] else 'no-hook'}{seating} "
-        f"--deals {settings['deals']} --seed {settings['seed']}"
+        f"ohhell evaluate {player} --vs {' '.join(opponents)} {shlex.join(table_options(settings))} "
+        f"--hands {settings['hands']}{seating} --deals {settings['deals']} --seed {settings['seed']}"
     )
 
 
 def command_rules(settings: dict[str, Any]) -> list[dict[str, Any]]:
     """The rules of the tables that `command` plays at."""
-    rules = settings["rules"][0]
-    options = {option: rules[option] for option in ("players", "bids", "hook")}
-    return [table.to_json() for table in tables_for(settings["hands"], **options)]
+    options = tyro.cli(RulesOptions, args=table_options(settings))
+    return [table.to_json() for table in tables_for(settings["hands"], options.table_rules())]
 
 
 def standing(folder: Path) -> tuple[dict[str, Any], dict[str, list[Estimate]]]:

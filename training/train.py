@@ -26,6 +26,7 @@ from rich.console import Console
 
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.policy.bot import PolicyBot, find_checkpoint, load_checkpoint
+from ohhell_env.files import write_whole
 from training.learning.checkpoint import (
     STATE,
     Counters,
@@ -34,7 +35,6 @@ from training.learning.checkpoint import (
     save_state,
     stages,
     take_weights,
-    write_atomically,
 )
 from training.learning.config import Config, check_resumable
 from training.learning.distributed import device_of, join, leave, total
@@ -92,7 +92,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     progress = None
     if rank == 0:
         config.folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(config.folder / "config.json", (json.dumps(config.to_json(), indent=2) + "\n").encode())
+        write_whole(config.folder / "config.json", (json.dumps(config.to_json(), indent=2) + "\n").encode())
         progress = Progress(config.folder, counters.iteration, console)
     collector = learner.collector(rank, processes, bots=bots)
     stop = StopAfterIteration()

@@ -15,10 +15,12 @@ import tyro
 from rich.console import Console
 
 from ohhell_env.arena.matches import ArenaError, Played, bot_seeds, checked_deals, one_against_rest, tables_for
-from ohhell_env.arena.options import TableOptions, file_written, progress, run_command
+from ohhell_env.arena.options import TableOptions
 from ohhell_env.arena.report import Report, report_on
 from ohhell_env.arena.results import contents
 from ohhell_env.arena.workers import Contest, MakeBot, make_bot, play_portions, portions
+from ohhell_env.files import write_whole
+from ohhell_env.options import progress, run_command
 from ohhell_env.rules.rules import Rules
 
 FORMAT = 1
@@ -44,12 +46,10 @@ def evaluate(
     player: str,
     vs: Sequence[str],
     *,
-    players: int = 4,
+    players: int | None = None,
     hands: str = "ramp",
     deals: int = 1000,
     rules: str | Rules = "oh_hell",
-    bids: str | None = None,
-    hook: bool | None = None,
     seating: str = "one",
     seed: int = 0,
     workers: int = 1,
@@ -61,12 +61,10 @@ def evaluate(
     Args:
         player: spec of the player to measure, A.
         vs: specs of its opponents, which fill the other seats in turn.
-        players: seats at the table, 3..7.
+        players: seats at the table; as the rules have it by default.
         hands: "ramp" for full matches, or hand sizes as in "5" or "3,5,10" for one single-hand match of each.
         deals: deals, at least 2; each is replayed with every contestant in every seat.
         rules: a preset's name, or the rules themselves.
-        bids: "sealed" or "open"; None as the rules have it.
-        hook: None as the rules have it.
         seating: "one" (A in one seat) or "many" (an opponent in one seat, A in all the others).
         seed: of the deals and of the players' random choices.
         workers: processes to play in.
@@ -76,14 +74,14 @@ def evaluate(
     Raises:
         ArenaError: for an argument that is not allowed, before anything is played; or a bot's illegal action.
     """
-    tables = tables_for(hands, rules, players=players, bids=bids, hook=hook)
+    tables = tables_for(hands, rules, players=players)
     if not vs:
         raise ArenaError("no opponents: name at least one after --vs")
     if seating not in ("one", "many"):
         raise ArenaError(f"seating={seating!r} is not known; use 'one' or 'many'")
     seeds = checked_deals(seed, deals, len(tables), workers)
     specs = (player, *vs)
-    arrangements = one_against_rest(len(vs), players, many=seating == "many")
+    arrangements = one_against_rest(len(vs), tables[0].players, many=seating == "many")
     contest = Contest(tables, specs, tuple(bot_seeds(seed, len(specs))), make)
     work = portions(seeds, np.broadcast_to(arrangements, (deals, *arrangements.shape)))
     done: dict[int, Played] = {}
@@ -128,7 +126,7 @@ def _run(options: Options, console: Console) -> None:
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(report.to_json(), indent=1) + "\n"
-        written = [file_written(options.out / "report.json", text), plot_report(report, options.out / "report.png")]
+        written = [write_whole(options.out / "report.json", text), plot_report(report, options.out / "report.png")]
         console.print(f"\nWritten: {', '.join(map(str, written))}")
 
 

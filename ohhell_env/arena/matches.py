@@ -13,6 +13,7 @@ from ohhell_env.bots.base import Bot
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit, seed_of, stream_of
 from ohhell_env.kernel.state import HAND_OVER, MATCH_OVER, NONE, check_seed
+from ohhell_env.options import UsageError
 from ohhell_env.rules.cards import NUM_CARDS
 from ohhell_env.rules.description import describe
 from ohhell_env.rules.presets import preset
@@ -21,8 +22,8 @@ from ohhell_env.simulator import Simulator, game_seeds
 from ohhell_env.table.game import illegal_action_text
 
 
-class ArenaError(ValueError):
-    """A mistake of the caller's that one line explains."""
+class ArenaError(UsageError):
+    """A mistake in what is asked of the arena, or a player's illegal action."""
 
 
 class Played(NamedTuple):

@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ohhell_env.arena.intervals import Estimate
-from ohhell_env.arena.options import file_written
 from ohhell_env.arena.report import Report
 from ohhell_env.arena.standings import Standings
 from ohhell_env.arena.tables import describe_settings
+from ohhell_env.files import write_whole
 
 DPI = 120
 
@@ -121,4 +121,4 @@ def save(figure: Figure, path: Path) -> Path:
     """Write a figure as PNG; the same figure gives the same bytes."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
-    return file_written(path, buffer.getvalue())
+    return write_whole(path, buffer.getvalue())

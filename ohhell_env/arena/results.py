@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.arena.matches import ArenaError, Played
-from ohhell_env.arena.options import file_written
 from ohhell_env.bots.policy.bot import WEIGHTS, find_checkpoint
 from ohhell_env.bots.spec import SEARCH_WITH, split_worlds
+from ohhell_env.files import write_whole
 
 SETTINGS, RESULTS = "tournament.json", "results.jsonl"
 
@@ -83,7 +83,7 @@ class ResultsFolder:
         if not path.exists():
             if self._results.exists():
                 raise ArenaError(f"folder {str(self.folder)!r} has {RESULTS} but no {SETTINGS}; use another folder")
-            file_written(path, json.dumps(settings, indent=1) + "\n")
+            write_whole(path, json.dumps(settings, indent=1) + "\n")
             return
         try:
             there = dict(json.loads(path.read_text()))

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from ohhell_env.arena.matches import ArenaError, bot_seeds, checked_deals, rotations, tables_for
-from ohhell_env.arena.options import TableOptions, file_written, progress, run_command
+from ohhell_env.arena.options import TableOptions
 from ohhell_env.arena.results import ResultsFolder, contents
 from ohhell_env.arena.standings import Standings, standings_of
 from ohhell_env.arena.workers import Contest, MakeBot, Portion, make_bot, play_portions, portions
+from ohhell_env.files import write_whole
+from ohhell_env.options import progress, run_command
 from ohhell_env.rules.rules import Rules
 
 FORMAT = 1
@@ -65,12 +67,10 @@ def tournament(
     contestants: Sequence[str],
     out: Path | str,
     *,
-    players: int = 4,
+    players: int | None = None,
     hands: str = "ramp",
     deals: int = 1000,
     rules: str | Rules = "oh_hell",
-    bids: str | None = None,
-    hook: bool | None = None,
     seed: int = 0,
     workers: int = 1,
     make: MakeBot = make_bot,
@@ -82,12 +82,10 @@ def tournament(
     Args:
         contestants: specs of two or more players.
         out: the tournament's folder.
-        players: seats at the table, 3..7.
+        players: seats at the table; as the rules have it by default.
         hands: "ramp" for full matches, or hand sizes as in "5" or "3,5,10" for one single-hand match of each.
         deals: deals in all, at least 2; each is replayed in every rotation of its table.
         rules: a preset's name, or the rules themselves.
-        bids: "sealed" or "open"; None as the rules have it.
-        hook: None as the rules have it.
         seed: of the tables, the deals and the players' random choices.
         workers: processes to play in.
         make: makes a bot from a spec and a seed.
@@ -98,13 +96,13 @@ def tournament(
         ArenaError: for an argument that is not allowed or a folder of another tournament, before anything is played;
             or a bot's illegal action.
     """
-    tables = tables_for(hands, rules, players=players, bids=bids, hook=hook)
+    tables = tables_for(hands, rules, players=players)
     if not 2 <= len(contestants) <= MAX_CONTESTANTS:
         raise ArenaError(f"{len(contestants)} players given; a tournament has 2 to {MAX_CONTESTANTS}")
     seeds = checked_deals(seed, deals, len(tables), workers)
     contest = Contest(tables, tuple(contestants), tuple(bot_seeds(seed, len(contestants))), make)
     contest.bots()  # a player that does not exist must not leave a folder behind
-    seats = schedule(len(contestants), players, deals, seed)
+    seats = schedule(len(contestants), tables[0].players, deals, seed)
     settings = {
         "format": FORMAT,
         "contestants": list(contestants),
@@ -120,7 +118,7 @@ def tournament(
     _play_missing(results, contest, portions(seeds, seats), workers, on_progress)
     num_hands = [table.num_hands for table in tables]
     standings = standings_of(seats, results.points, results.made, num_hands, contestants, settings)
-    file_written(Path(out) / "standings.json", json.dumps(standings.to_json(), indent=1) + "\n")
+    write_whole(Path(out) / "standings.json", json.dumps(standings.to_json(), indent=1) + "\n")
     return standings
 
 

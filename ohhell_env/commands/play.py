@@ -6,13 +6,14 @@ Everything is written to the match's record after every action, so a match that 
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import tyro
 from rich.console import Console
 from rich.text import Text
 
@@ -20,6 +21,7 @@ from ohhell_env.bots import Bot, make_bot
 from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.search import SearchBot
 from ohhell_env.kernel.state import MATCH_OVER
+from ohhell_env.options import INTERRUPTED, RulesOptions, run_command
 from ohhell_env.records.match import Match, Seating, display_names, load_seating, save_match
 from ohhell_env.render.scene import scene_of
 from ohhell_env.render.terminal import (
@@ -34,12 +36,10 @@ from ohhell_env.render.terminal import (
     trick_line,
 )
 from ohhell_env.rules.description import describe
-from ohhell_env.rules.presets import PRESETS, preset
 from ohhell_env.table.actions import short_text
 from ohhell_env.table.game import Game, news
 
 HINT_PLAYOUTS = 2000
-INTERRUPTED = 130  # as the shell reports a command that Ctrl-C ended
 
 HELP = """A card by its name, as in TD, 10d or 10♦, or as much of it as is clear; a bid by its number; where your own
 cards are hidden, a card by its position; other choices by their words. Besides:
@@ -238,36 +238,45 @@ def policy_chances(adviser: str, match: Match) -> dict[int, float]:
 # --- The command -------------------------------------------------------------------------------------------------
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command's options."""
-    command = argparse.ArgumentParser(prog="ohhell play", description="Play Oh Hell! in the terminal.")
-    add = command.add_argument
-    add("--rules", default="oh_hell", metavar="NAME", help=f"preset of the rules: {', '.join(PRESETS)}")
-    add("--players", type=int, metavar="N", help="seats at the table; as the preset has it by default")
-    who = "who plays the other seats: random, heuristic, search:N, checkpoints/NAME, ...; one for all, or one each"
-    add("--opponents", nargs="+", default=["heuristic"], metavar="SPEC", help=who)
-    add("--seat", type=int, default=0, help="your seat, 0 by default: the first dealer of most tables")
-    add("--seed", type=int, help="seed of the deals, for a match that can be repeated")
-    add("--record", type=Path, metavar="FILE", help="where the match is written; ohhell-DATE-TIME.jsonl by default")
-    add("--resume", type=Path, metavar="FILE", help="take up the match of this record where it was broken off")
-    add("--adviser", metavar="NAME", help="checkpoint that hints show; the first among the opponents by default")
-    add("--pause", type=float, default=0.4, help="seconds for which a bot's move is shown")
-    add("--describe", action="store_true", help="print the rules and stop")
-    return command
+@dataclass(frozen=True)
+class Options(RulesOptions):
+    """Play Oh Hell! in the terminal, against bots or checkpoints."""
+
+    opponents: Annotated[tuple[str, ...], tyro.conf.arg(metavar="PLAYER ...")] = ("heuristic",)
+    """Who plays the other seats, one for all or one for each: random, heuristic, search:N, checkpoints/NAME, ..."""
+    seat: int = 0
+    """Your seat; 0 is the first dealer of most tables."""
+    seed: int | None = None
+    """Seed of the deals, for a match that can be repeated; a random one by default."""
+    record: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Where the match is written; ohhell-DATE-TIME.jsonl by default."""
+    resume: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Take up the match of this record where it was broken off."""
+    adviser: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
+    """Checkpoint that hints show; the first among the opponents by default."""
+    pause: Annotated[float, tyro.conf.arg(metavar="SECONDS")] = 0.4
+    """Seconds for which a bot's move is shown."""
+    describe: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Print the rules of the table and stop."""
 
 
 def main(arguments: Sequence[str] | None = None, ask: Callable[[str], str] | None = None) -> int:
     """The command; returns the exit status. ``ask`` answers the questions instead of the terminal."""
-    options = parser().parse_args(arguments)
-    console = Console(highlight=False)
-    try:
-        if options.describe:
-            console.print(describe(_rules(options)), soft_wrap=True)
-            return 0
-        session = _session(options, console, ask)
-    except (ValueError, OSError) as error:
-        Console(stderr=True, highlight=False).print(Text(f"error: {error}", style="red"), soft_wrap=True)
-        return 2
+    return run_command(
+        Options,
+        lambda options, console: _play(options, console, ask),
+        "ohhell play",
+        arguments,
+        mistakes=(ValueError, OSError),
+        page_width=None,
+    )
+
+
+def _play(options: Options, console: Console, ask: Callable[[str], str] | None) -> int:
+    if options.describe:
+        console.print(describe(options.table_rules()), soft_wrap=True)
+        return 0
+    session = _session(options, console, ask)
     status = 0
     try:
         session.run()
@@ -283,11 +292,7 @@ def main(arguments: Sequence[str] | None = None, ask: Callable[[str], str] | Non
     return status
 
 
-def _rules(options: argparse.Namespace) -> Any:
-    return preset(options.rules, **({} if options.players is None else {"players": options.players}))
-
-
-def _session(options: argparse.Namespace, console: Console, ask: Callable[[str], str] | None) -> Session:
+def _session(options: Options, console: Console, ask: Callable[[str], str] | None) -> Session:
     """A new match, or the one to take up."""
     if options.resume is not None:
         record = options.resume
@@ -296,7 +301,7 @@ def _session(options: argparse.Namespace, console: Console, ask: Callable[[str],
         if match.game.phase == MATCH_OVER:
             raise ValueError(f"the match of {record} is over; look at it with: ohhell view {record}")
     else:
-        rules = _rules(options)
+        rules = options.table_rules()
         if not 0 <= options.seat < rules.players:
             raise ValueError(f"--seat {options.seat} is not a seat; seats are 0..{rules.players - 1}")
         seating = Seating(_seat_opponents(options, rules.players), options.seat, options.seed or 0)
@@ -312,7 +317,7 @@ def _session(options: argparse.Namespace, console: Console, ask: Callable[[str],
     )
 
 
-def _seat_opponents(options: argparse.Namespace, players: int) -> tuple[str, ...]:
+def _seat_opponents(options: Options, players: int) -> tuple[str, ...]:
     """The specs by seat, "you" at the person's."""
     specs = list(options.opponents)
     if len(specs) == 1:

@@ -9,61 +9,56 @@ unasked.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import tyro
 from rich.console import Console
 from rich.progress import Progress
 
+from ohhell_env.files import write_whole
+from ohhell_env.options import run_command
 from ohhell_env.records.match import seat_names
-from ohhell_env.records.notation import CutOffError, write_whole
+from ohhell_env.records.notation import CutOffError
 from ohhell_env.records.replay import Replay, load_replay
 from ohhell_env.records.review import Review, load_review, review, review_path, save_review
 from ohhell_env.render.replay_html import replay_page
 
-FAILED = 2
+
+@dataclass(frozen=True)
+class Options:
+    """A recorded match as one HTML page for any browser."""
+
+    record: tyro.conf.Positional[Path]
+    """The record of a match, JSON lines (ohhell_env.records.notation)."""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """The page's file; the record's name with .html by default."""
+    open: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Open the page in the browser."""
+    policy: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
+    """A checkpoint whose probabilities are shown, and its values where it has them."""
+    search: Annotated[int, tyro.conf.arg(metavar="ROLLOUTS")] = 0
+    """Mark mistakes by so many rollouts for each decision, for example 400; 0 for none."""
+    seed: int = 0
+    """Seed of the rollouts."""
+    keep: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Write the opinions to RECORD.review.json too."""
+    names: Annotated[str | None, tyro.conf.arg(metavar="A,B,...")] = None
+    """Names of the seats; those of RECORD.players by default, if it is there."""
+    finished: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Show the finished hands only, as of a record that is cut short."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; returns the exit status: 2 when the record is damaged or something asked for is not to be had."""
-    options = _parser().parse_args(arguments)
-    try:
-        _run(options)
-    except (ValueError, OSError) as error:
-        words = f"{error.strerror}: {error.filename}" if isinstance(error, OSError) and error.strerror else str(error)
-        print(f"error: {words}", file=sys.stderr)
-        return FAILED
-    return 0
+    """The command; returns the exit status: 2 when the record is damaged or something asked for is unavailable."""
+    return run_command(Options, _run, "ohhell view", arguments, mistakes=(ValueError, OSError))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="ohhell view", description="A recorded match as one HTML page for any browser."
-    )
-    parser.add_argument("record", type=Path, help="the record of a match, JSON lines (ohhell_env.records.notation)")
-    parser.add_argument("--out", type=Path, help="the page's file; the record's name with .html by default")
-    parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    parser.add_argument(
-        "--policy", metavar="NAME", help="a checkpoint whose probabilities (of dmc: values too) are shown"
-    )
-    parser.add_argument(
-        "--search", metavar="K", type=int, default=0, help="mark mistakes by K play-outs for each decision, e.g. 400"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the play-outs (default: 0)")
-    parser.add_argument("--keep", action="store_true", help="write the opinions to RECORD.review.json too")
-    parser.add_argument(
-        "--names", metavar="A,B,...", help="names of the seats (default: those of RECORD.players, if it is there)"
-    )
-    parser.add_argument(
-        "--finished", action="store_true", help="show the finished hands only, as of a record that is cut short"
-    )
-    return parser
-
-
-def _run(options: argparse.Namespace) -> None:
+def _run(options: Options, _: Console) -> None:
     try:
         replay = load_replay(options.record, options.finished)
     except CutOffError as error:
@@ -84,7 +79,7 @@ def _run(options: argparse.Namespace) -> None:
         raise ValueError(f"no browser could be started; open {out} in one yourself")
 
 
-def _opinions(options: argparse.Namespace, replay: Replay) -> Review:
+def _opinions(options: Options, replay: Replay) -> Review:
     kept = review_path(options.record)
     if options.policy is None and not options.search:
         return load_review(kept, replay) if kept.exists() else Review()

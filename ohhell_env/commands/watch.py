@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import tyro
 from rich.console import Console
-from rich.text import Text
 
 from ohhell_env.bots import make_bot
+from ohhell_env.files import whole_file
 from ohhell_env.kernel.state import MATCH_OVER
+from ohhell_env.options import RulesOptions, run_command
 from ohhell_env.records.match import Match, Seating, display_names, save_match
 from ohhell_env.render.scene import Scene, scene_of
-from ohhell_env.rules.presets import PRESETS, preset
 
 KEYS = "space: stop and go   right: one step   up and down: faster and slower   q: close"
 GIF_WIDTH = 800
@@ -61,9 +61,8 @@ def save_picture(scene: Scene, path: Path, width: int) -> None:
     from ohhell_env.render.paint import pygame
     from ohhell_env.render.table import TablePainter
 
-    temporary = path.with_name(f".{path.stem}.tmp{path.suffix}")
-    pygame.image.save(TablePainter(width).draw(scene), str(temporary))
-    os.replace(temporary, path)
+    with whole_file(path) as temporary:
+        pygame.image.save(TablePainter(width).draw(scene), str(temporary))
 
 
 def save_animation(shown: Iterator[Scene], path: Path, fps: float, width: int = GIF_WIDTH) -> int:
@@ -90,9 +89,10 @@ def save_animation(shown: Iterator[Scene], path: Path, fps: float, width: int = 
         times.append(round(1000 / fps * (HAND_OVER_FRAMES if "over" in scene.phase else 1)))
     if not frames:
         raise ValueError("there is nothing to show: the match has no such hand or action")
-    temporary = path.with_name(f".{path.stem}.tmp.gif")
-    frames[0].save(temporary, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=False)
-    os.replace(temporary, path)
+    with whole_file(path) as temporary:
+        frames[0].save(
+            temporary, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=False
+        )
     return len(frames)
 
 
@@ -137,43 +137,42 @@ def show_window(shown: Iterator[Scene], fps: float) -> None:
 # --- The command -------------------------------------------------------------------------------------------------
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command's options."""
-    about = "Watch bots or checkpoints play Oh Hell!: in a window, or as a picture or an animation."
-    command = argparse.ArgumentParser(prog="ohhell watch", description=about, epilog=f"Keys: {KEYS}")
-    add = command.add_argument
-    add("bots", nargs="+", metavar="SPEC", help="players: random, heuristic, search:N, checkpoints/NAME, ...; fewer "
-        "than seats are seated by turns")  # fmt: skip
-    add("--rules", default="oh_hell", metavar="NAME", help=f"preset of the rules: {', '.join(PRESETS)}")
-    add("--players", type=int, metavar="N", help="seats at the table; as the preset has it by default")
-    add("--seed", type=int, default=0, help="seed of the deals and of the players")
-    add("--viewer", type=int, metavar="SEAT", help="see what this seat sees; everything by default")
-    add("--hand", type=int, default=1, metavar="K", help="begin with this hand")
-    add("--scenes", type=int, metavar="N", help="stop after so many scenes (actions, and the end of each hand)")
-    add("--fps", type=float, default=2.0, help="scenes a second")
-    add("--save", type=Path, metavar="FILE.png", help="no window: save the last scene as a picture")
-    add("--gif", type=Path, metavar="FILE.gif", help="no window: save the scenes as an animation")
-    add("--width", type=int, metavar="PIXELS", help="of the picture (1280) or the animation (800)")
-    add("--record", type=Path, metavar="FILE", help="write the record of the match as far as it was played")
-    return command
+@dataclass(frozen=True)
+class Options(RulesOptions):
+    """Watch bots or checkpoints play Oh Hell!: in a window, or as a picture or an animation."""
+
+    bots: tyro.conf.Positional[Annotated[tuple[str, ...], tyro.conf.arg(metavar="PLAYER ...")]]
+    """Players: random, heuristic, search:N, checkpoints/NAME, ...; fewer than seats are seated by turns."""
+    seed: int = 0
+    """Seed of the deals and of the players."""
+    viewer: Annotated[int | None, tyro.conf.arg(metavar="SEAT")] = None
+    """See what this seat sees; everything by default."""
+    hand: Annotated[int, tyro.conf.arg(metavar="K")] = 1
+    """Begin with this hand."""
+    scenes: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
+    """Stop after so many scenes (actions, and the end of each hand)."""
+    fps: float = 2.0
+    """Scenes a second."""
+    save: Annotated[Path | None, tyro.conf.arg(metavar="FILE.png")] = None
+    """No window: save the last scene as a picture."""
+    gif: Annotated[Path | None, tyro.conf.arg(metavar="FILE.gif")] = None
+    """No window: save the scenes as an animation."""
+    width: Annotated[int | None, tyro.conf.arg(metavar="PIXELS")] = None
+    """Width of the picture (1280 by default) or the animation (800)."""
+    record: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Write the record of the match as far as it was played."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status."""
-    options = parser().parse_args(arguments)
-    console = Console(highlight=False)
-    try:
-        _watch(options, console)
-    except (ValueError, OSError, ModuleNotFoundError) as error:
-        Console(stderr=True, highlight=False).print(Text(f"error: {error}", style="red"), soft_wrap=True)
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    mistakes = (ValueError, OSError, ModuleNotFoundError)
+    return run_command(Options, _watch, "ohhell watch", arguments, mistakes, page_width=None)
 
 
-def _watch(options: argparse.Namespace, console: Console) -> None:
-    rules = preset(options.rules, **({} if options.players is None else {"players": options.players}))
+def _watch(options: Options, console: Console) -> None:
+    if not options.bots:
+        raise ValueError("nobody plays: name at least one player, as in ohhell watch heuristic")
+    rules = options.table_rules()
     if options.viewer is not None and not 0 <= options.viewer < rules.players:
         raise ValueError(f"--viewer {options.viewer} is not a seat; seats are 0..{rules.players - 1}")
     if not 1 <= options.hand <= rules.num_hands:

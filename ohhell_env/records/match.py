@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ohhell_env.files import write_whole
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.state import HAND_OVER, check_seed, compile_rules, form_of, parse_decks
-from ohhell_env.records.notation import load_record, save_record, write_whole
+from ohhell_env.records.notation import load_record, save_record
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game, illegal_action_text
 

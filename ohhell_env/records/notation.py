@@ -12,7 +12,6 @@ trick, which suit was named. A hand dealt again is another line with the same nu
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -22,6 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ohhell_env.files import write_whole
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.state import (
     BLIND,
@@ -90,14 +90,6 @@ def write_record(game: Game) -> str:
 def save_record(game: Game, path: str | Path) -> None:
     """Write a match's record to a file, whole or not at all."""
     write_whole(path, write_record(game))
-
-
-def write_whole(path: str | Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    target = Path(path)
-    temporary = target.with_name(target.name + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, target)
 
 
 def load_record(path: str | Path, watch: Watch | None = None, finished: bool = False) -> Game:

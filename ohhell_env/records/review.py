@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.policy.features import LABELS
 from ohhell_env.bots.search import SearchBot
-from ohhell_env.records.notation import write_whole
+from ohhell_env.files import write_whole
 from ohhell_env.records.replay import Replay
 
 FORMAT, VERSION = "ohhell", 1

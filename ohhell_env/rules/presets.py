@@ -80,16 +80,21 @@ def preset_table() -> str:
     ]
     for name, rules in PRESETS.items():
         counts = player_counts(name)
-        options = [
-            f"{option.name} {_short(getattr(rules, option.name))}"
-            for option in fields(rules)
-            if getattr(rules, option.name) != option.default
-        ]
         lines.append(
             f"| `{name}` | {SOURCES.get(name, 'encyclopedia')} | {counts[0]} to {counts[-1]} | "
-            f"{'standard' if rules.standard else 'wide'} | {'; '.join(options) or 'nothing'} |"
+            f"{'standard' if rules.standard else 'wide'} | {'; '.join(changed_options(name)) or 'nothing'} |"
         )
     return "\n".join(lines)
+
+
+def changed_options(name: str) -> list[str]:
+    """What a preset changes in the default game: ``["ramp up-down", "bids open"]``."""
+    rules = PRESETS[name]
+    return [
+        f"{option.name} {_short(getattr(rules, option.name))}"
+        for option in fields(rules)
+        if getattr(rules, option.name) != option.default
+    ]
 
 
 def _short(value: Any) -> str:
@@ -114,4 +119,10 @@ def preset(name: str = "oh_hell", **changes: Any) -> Rules:
     unknown = set(changes) - set(Rules.__dataclass_fields__)
     if unknown:
         raise ValueError(f"unknown options {sorted(unknown)}; known are {sorted(Rules.__dataclass_fields__)}")
-    return replace(PRESETS[name], **changes)
+    try:
+        return replace(PRESETS[name], **changes)
+    except ValueError as error:
+        counts = player_counts(name)
+        if changes.get("players", counts[0]) in counts:
+            raise
+        raise ValueError(f"{error}; the preset {name!r} is for {counts[0]} to {counts[-1]} players") from None

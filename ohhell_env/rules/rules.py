@@ -333,19 +333,24 @@ class Rules:
         unknown = set(options) - set(cls.__dataclass_fields__)
         if unknown:
             raise ValueError(f"unknown options {sorted(unknown)}; known are {sorted(cls.__dataclass_fields__)}")
-        for option in ("ramp", "trump"):
-            if isinstance(options.get(option), list):
-                options[option] = tuple(options[option])
-        if isinstance(options.get("scoring"), dict):
-            options["scoring"] = TabulatedScoring.from_json(options["scoring"])
-        deck = options.get("deck", "standard")
-        if isinstance(deck, dict) and {"name", "cards"} <= set(deck) <= {"name", "cards", "card_set"}:
-            options["deck"] = Deck(deck["name"], tuple(deck["cards"]), deck.get("card_set", STANDARD))
-        elif isinstance(deck, str) and deck in DECKS:
-            options["deck"] = DECKS[deck]
-        else:
-            raise ValueError(
-                f"deck={deck!r} is not allowed; use one of {', '.join(map(repr, DECKS))} "
-                "or an object with name and cards"
-            )
-        return cls(**options)
+        options.setdefault("deck", "standard")
+        return cls(**{option: option_from_json(option, value) for option, value in options.items()})
+
+
+def option_from_json(option: str, value: Any) -> Any:
+    """One option's value from plain data as `Rules.to_json` writes it; what it may be is checked by `Rules`.
+
+    Raises:
+        ValueError: for a deck or a scoring of another form.
+    """
+    if option == "scoring" and isinstance(value, dict):
+        return TabulatedScoring.from_json(value)
+    if option == "deck":
+        if isinstance(value, dict) and {"name", "cards"} <= set(value) <= {"name", "cards", "card_set"}:
+            return Deck(value["name"], tuple(value["cards"]), value.get("card_set", STANDARD))
+        if isinstance(value, str) and value in DECKS:
+            return DECKS[value]
+        raise ValueError(
+            f"deck={value!r} is not allowed; use one of {', '.join(map(repr, DECKS))} or an object with name and cards"
+        )
+    return tuple(value) if option in ("ramp", "trump") and isinstance(value, list) else value

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import os
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from safetensors.torch import save as tensor_bytes
 from ohhell_env.bots.policy.bot import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS
 from ohhell_env.bots.policy.features import INPUT_HASH
 from ohhell_env.bots.policy.network import FrozenNetwork
+from ohhell_env.files import write_whole
 from ohhell_env.observation.standard import LAYOUT_HASH
 from training.learning.config import Config
 from training.learning.learners import learner_of
@@ -63,16 +63,6 @@ def stages(meta: dict[str, Any]) -> list[dict[str, Any]]:
     return [*meta.get("lineage", []), stage_of(meta)]
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file so that a reader, or a run killed meanwhile, finds the old one or the new one."""
-    temporary = path.with_name(path.name + ".partial")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-
-
 def save_state(
     folder: Path,
     network: PolicyNetwork,
@@ -87,7 +77,7 @@ def save_state(
         for moment in _MOMENTS:
             if parameter in optimiser.state:
                 tensors[f"{moment}.{name}"] = optimiser.state[parameter][moment]
-    write_atomically(folder / STATE, tensor_bytes(tensors, metadata={"counters": json.dumps(vars(counters))}))
+    write_whole(folder / STATE, tensor_bytes(tensors, metadata={"counters": json.dumps(vars(counters))}))
 
 
 def load_state(
@@ -163,9 +153,9 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
         "config": config.to_json(),
         "lineage": counters.lineage,
     }
-    write_atomically(folder / WEIGHTS, weights)
-    write_atomically(folder / META, (json.dumps(meta, indent=2) + "\n").encode())
-    write_atomically(folder / CARD, model_card(folder.name, meta).encode())
+    write_whole(folder / WEIGHTS, weights)
+    write_whole(folder / META, (json.dumps(meta, indent=2) + "\n").encode())
+    write_whole(folder / CARD, model_card(folder.name, meta).encode())
 
 
 def under_name(meta: dict[str, Any], name: str) -> dict[str, Any]:

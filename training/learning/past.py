@@ -8,7 +8,7 @@ import numpy as np
 from safetensors.numpy import save as tensor_bytes
 
 from ohhell_env.bots.policy.network import FrozenNetwork, read_network
-from training.learning.checkpoint import write_atomically
+from ohhell_env.files import write_whole
 from training.learning.network import PolicyNetwork
 
 EVERY = 0.05  # of the run, from one that is kept to the next
@@ -45,7 +45,7 @@ class PastPolicies:
         self._networks.append(past)
         if write:
             self._folder.mkdir(exist_ok=True)
-            write_atomically(self._path(iteration), tensor_bytes(past.tensors))
+            write_whole(self._path(iteration), tensor_bytes(past.tensors))
 
     def drawn(self, seed: int, iteration: int) -> FrozenNetwork | None:
         """The one that plays in an iteration; None while there is none."""
