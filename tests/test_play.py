@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import platformdirs
 import pytest
 from rich.console import Console
 
 from ohhell_env import Rules
 from ohhell_env.bots.search import SearchBot
-from ohhell_env.commands.play import Session, Stopped, main, policy_chances, read_action
+from ohhell_env.commands.play import Session, Stopped, default_record, main, policy_chances, within_scoring
+from ohhell_env.commands.typed import read_action
 from ohhell_env.kernel.rulebook import FIRST_BID
 from ohhell_env.kernel.state import MATCH_OVER, PLAY
 from ohhell_env.records.match import Match, Seating, display_names, load_seating, save_match, seating_path
@@ -26,6 +30,7 @@ from ohhell_env.rules.description import describe
 from ohhell_env.rules.presets import PRESETS, preset
 from ohhell_env.table.actions import action_text
 from ohhell_env.table.game import Game
+from ohhell_env.table.refusal import refusal
 
 ROOT = Path(__file__).resolve().parent.parent
 SHORT = Rules(players=3, ramp=(3, 1, 2))
@@ -48,7 +53,7 @@ def printed(session: Session) -> str:
 
 def first_choice(match: Match) -> Callable[[str], str]:
     """Answers every question with the first action that is open."""
-    return lambda question: action_text(match.game.legal_actions[0]) if question == "> " else ""
+    return lambda question: action_text(match.game.legal_actions[0]) if question.startswith("> ") else ""
 
 
 # --- What is typed -----------------------------------------------------------------------------------------------
@@ -90,9 +95,83 @@ def test_what_is_not_open_is_refused_with_what_is(typed: str) -> None:
         read_action(typed, to_bid(0, 1, 3))
 
 
-def test_a_beginning_that_fits_two_cards_is_not_clear() -> None:
-    with pytest.raises(ValueError, match="'t' is not clear; choose from: TC, TD"):
-        read_action("t", to_play("TC", "TD"))
+@pytest.mark.parametrize(
+    ("typed", "question"),
+    [
+        ("t", "which 10? 10♣, 10♦"),
+        ("10", "which 10? 10♣, 10♦"),
+        ("c", "which club? 3♣, 10♣"),
+        ("clubs", "which club? 3♣, 10♣"),
+        ("♣", "which club? 3♣, 10♣"),
+    ],
+)
+def test_a_beginning_that_fits_two_cards_is_asked_about(typed: str, question: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(question)}$"):
+        read_action(typed, to_play("TC", "TD", "3C"))
+
+
+def test_a_suit_is_enough_where_one_card_of_it_may_be_played() -> None:
+    assert action_text(read_action("diamond", to_play("TC", "TD"))) == "play TD"
+
+
+def test_a_refusal_names_the_rule_that_makes_it_illegal() -> None:
+    match = Match(Rules(ramp=(5,), deals=[HOOKED]), seed=1)
+    for bid in (1, 1, 1):
+        match.step(FIRST_BID + bid)
+    with pytest.raises(ValueError, match=r"^the bids may not add up to 5 \(the hook\); choose from: 0, 1, 3, 4, 5$"):
+        read_action("2", match.game)
+    with pytest.raises(ValueError, match=r"^a bid is from 0 to 5; choose"):
+        read_action("6", match.game)
+    match.step(FIRST_BID)
+    match.step(parse_card("AC"))
+    with pytest.raises(ValueError, match=r"^you must follow clubs; choose from: 2♣, K♣$"):
+        read_action("9h", match.game)
+    with pytest.raises(ValueError, match=r"^you do not hold it; choose from: 2♣, K♣$"):
+        read_action("as", match.game)
+
+
+HOOKED = (
+    "AC 2C TC 3C  2D KC JC 4C  3D 8H QC 5C  4D 9H 2H 6C  5D TH 3H 7C  AS "
+    "8C 9C 6D 7D 8D 9D TD JD QD KD AD 4H 5H 6H 7H JH QH KH AH 2S 3S 4S 5S 6S 7S 8S 9S TS JS QS KS"
+)
+
+
+@pytest.mark.parametrize(
+    ("rules", "actions", "typed", "why"),
+    [
+        ({"cooperative": True, "hook": False, "bids": "open"}, ["bid 2"], "bid 4", "the bids must add up to 5"),
+        ({"lead_trump": "not first"}, ["bid 0"] * 4, "JC", "trump may not be led yet"),
+        ({"lead_trump": "broken"}, ["bid 0"] * 4, "JC", "trump may not be led before a trump has been played"),
+        ({"own_cards": "hidden"}, ["bid 0"] * 4, "JC", "that card may not be played now"),
+    ],
+)
+def test_a_refusal_names_the_rule_at_other_tables_too(
+    rules: dict[str, Any], actions: list[str], typed: str, why: str
+) -> None:
+    table = Rules(ramp=(5,), trump="clubs", **rules)
+    match = Match(table, seed=next(seed for seed in count() if opens_with(Match(table, seed=seed), typed)))
+    for text in actions:
+        match.step(match.game.actions_by_text[text])
+    with pytest.raises(ValueError, match=f"^{why}; choose from: "):
+        read_action(typed, match.game)
+
+
+def opens_with(match: Match, typed: str) -> bool:
+    """Whether the first to act holds the jack of clubs and some other suit."""
+    held = match.game.hands[1]
+    return typed != "JC" or (parse_card("JC") in held and max(held) > parse_card("AC"))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_action_of_a_match_is_legal_or_refused_with_a_reason(name: str) -> None:
+    match, rng = Match(preset(name), seed=5), np.random.default_rng(5)
+    for _ in range(120):
+        if match.game.player is None:
+            break
+        legal = match.game.legal_actions
+        for action in (*legal, *rng.integers(0, match.game.form.num_actions, 10).tolist(), -1, 10**6):
+            assert (refusal(match.game, action) is None) == (action in legal)
+        match.step(int(rng.choice(legal)))
 
 
 def test_a_wrong_answer_changes_nothing_and_is_asked_again(tmp_path: Path) -> None:
@@ -101,8 +180,8 @@ def test_a_wrong_answer_changes_nothing_and_is_asked_again(tmp_path: Path) -> No
     with pytest.raises(Stopped):
         session.run()
     before = write_record(session.match.game)
-    assert "'99' is not open to you; choose from: 1, 2, 3" in printed(session)
-    assert "'nonsense' is not open to you" in printed(session)
+    assert "a bid is from 0 to 3; choose from: 1, 2, 3" in printed(session)
+    assert "'nonsense' is not one of the choices; choose from: 1, 2, 3" in printed(session)
     assert load_record(tmp_path / "match.jsonl").bids[0] is None
     assert write_record(load_record(tmp_path / "match.jsonl")) == before
 
@@ -147,6 +226,50 @@ def test_a_match_broken_off_anywhere_goes_on_as_if_it_had_not_been(tmp_path: Pat
         assert write_record(second.game) == write_record(first.game)
         at_table(record, first_choice(second), second, person).run()
         assert record.read_text() == whole
+
+
+def test_records_stand_in_the_users_data_folder_unless_another_place_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(platformdirs, "user_data_path", lambda name, appauthor: tmp_path / name)
+    assert main(["--players", "3"], ask=lambda question: "q") == 0
+    (record,) = (tmp_path / "ohhell-env" / "matches").glob("*.jsonl")
+    assert str(record) in capsys.readouterr().out
+    assert load_record(record).rules.players == 3
+    assert not list((tmp_path / "here").iterdir())
+    first = default_record()
+    first.touch()
+    assert default_record() != first
+
+
+def test_where_one_action_is_legal_enter_takes_it(tmp_path: Path) -> None:
+    match = Match(Rules(players=3, ramp=(1,)), seed=4)
+    questions: list[str] = []
+
+    def ask(question: str) -> str:
+        questions.append(question)
+        return "" if question.startswith("Enter: ") else first_choice(match)(question)
+
+    session = at_table(tmp_path / "match.jsonl", ask, match)
+    session.run()
+    assert [one for one in questions if one.startswith("Enter: play ")]
+    assert match.game.phase == MATCH_OVER
+
+
+def test_the_score_sheet_lists_the_finished_hands(tmp_path: Path) -> None:
+    match = Match(SHORT, seed=4)
+    session = at_table(tmp_path / "match.jsonl", first_choice(match), match)
+    session._sheet()
+    assert "No hand is finished yet." in printed(session)
+    session.run()
+    session._sheet()
+    rows = [line.split() for line in printed(session).splitlines() if "/" in line][-3:]
+    for hand, row in zip(match.game.past_hands, rows, strict=True):
+        pairs = [f"{hand.bids[seat]}/{hand.taken[seat]}" for seat in (1, 2, 0)]
+        assert [*pairs, str(hand.hand_number)] == [*row[3::2], row[0]]
+        assert row[4::2] == [f"{hand.scores[seat]:g}" for seat in (1, 2, 0)]
 
 
 def test_the_command_breaks_off_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -231,9 +354,10 @@ def test_the_screen_shows_the_hand_sorted_and_who_needs_what(tmp_path: Path) -> 
     game = match.game
     for seat, name in enumerate(["you", "heuristic 1", "heuristic 2", "heuristic 3"]):
         row = next(line for line in screen.splitlines() if f" {name} " in line)
-        assert [str(game.bids[seat]), str(game.taken[seat]), str(game.bids[seat] - game.taken[seat])] == [
-            word for word in row.removeprefix("D").replace(name, "").split() if word.lstrip("-").isdigit()
-        ][:3]
+        need = game.bids[seat] - game.taken[seat]
+        figures = row.partition(name)[2].split()
+        assert figures[:2] == [str(game.bids[seat]), str(game.taken[seat])]
+        assert " ".join(figures[2:]).startswith(f"over by {-need} " if need < 0 else f"{need} ")
     hand = next(line for line in screen.splitlines() if line.startswith("Your hand"))
     assert len(hand.split()) - 2 == len(game.hands[0])
     assert "Last trick" in screen
@@ -321,6 +445,18 @@ def test_a_hint_names_the_adviser_and_every_choice(tmp_path: Path) -> None:
     assert all(f"bid {bid} " in screen for bid in (1, 2, 3))
     assert "No trick is finished yet" in screen
     assert "Follow suit" in screen
+
+
+def test_a_hint_never_promises_what_the_scoring_cannot_give() -> None:
+    match = Match(Rules(players=3, ramp=(3,)), seed=4)
+    bids = match.game.legal_actions
+    assert [within_scoring(match.game, bid, -0.2) for bid in bids] == [0.0] * len(bids)
+    assert [within_scoring(match.game, bid, 99.0) for bid in bids] == [10.0 + bid - FIRST_BID for bid in bids]
+    assert within_scoring(match.game, bids[0], 4.25) == 4.25
+    while match.game.phase != PLAY:
+        match.step(match.game.legal_actions[-1])
+    seat = match.game.player or 0
+    assert within_scoring(match.game, match.game.legal_actions[0], 99.0) == 10.0 + match.game.bids[seat]
 
 
 def test_an_adviser_that_cannot_advise_says_why(tmp_path: Path) -> None:

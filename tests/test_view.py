@@ -362,7 +362,7 @@ def test_the_page_is_opened_where_there_is_a_browser(tmp_path: Path, monkeypatch
 SHOWN = """[...document.querySelectorAll('.row[data-seat]')].map((row) => ({
     bid: row.querySelector('[data-figure=bid]').textContent,
     taken: row.querySelector('[data-figure=taken]').textContent,
-    need: row.querySelector('[data-figure=need]').textContent.replace('−', '-'),
+    need: row.querySelector('[data-figure=need]').textContent,
     points: row.querySelector('[data-figure=points]').firstChild.textContent.replace('−', '-'),
     held: [...row.querySelectorAll('.card:not(.gone, .back)')].map((card) => card.title),
     backs: row.querySelectorAll('.back').length,
@@ -387,7 +387,8 @@ def expected(game: Game, viewer: int | None = None) -> list[dict[str, Any]]:
     for seat, bid in enumerate(game.visible_bids(viewer)):
         shown = game.sees_cards(viewer, seat)
         symbols = [card_symbol(card, card_set).replace("T", "10") for card in sorted_cards(game.hands[seat], card_set)]
-        need = "–" if not isinstance(bid, int) else f"{bid - game.taken[seat]}"
+        left = bid - game.taken[seat] if isinstance(bid, int) else None
+        need = "–" if left is None else f"over {-left}" if left < 0 else f"{left}"
         rows.append(
             {
                 "bid": "–" if bid is None else "?" if bid == "hidden" else str(bid),

@@ -10,9 +10,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
+import platformdirs
 import tyro
 from rich.console import Console
 from rich.text import Text
@@ -20,11 +23,16 @@ from rich.text import Text
 from ohhell_env.bots import Bot, make_bot
 from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.search import SearchBot
-from ohhell_env.kernel.state import MATCH_OVER
+from ohhell_env.commands.typed import read_action
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.state import BID, MATCH_OVER, PLAY
+from ohhell_env.notice import if_slow
 from ohhell_env.options import INTERRUPTED, RulesOptions, run_command
 from ohhell_env.records.match import Match, Seating, display_names, load_seating, save_match
 from ohhell_env.render.scene import scene_of
 from ohhell_env.render.terminal import (
+    card_text,
+    choice_text,
     choices_line,
     event_text,
     face_up_lines,
@@ -32,51 +40,29 @@ from ohhell_env.render.terminal import (
     heading,
     hint_table,
     result_table,
+    score_sheet,
     seats_table,
     trick_line,
 )
 from ohhell_env.rules.description import describe
-from ohhell_env.table.actions import short_text
 from ohhell_env.table.game import Game, news
+from ohhell_env.table.refusal import refusal
 
 HINT_PLAYOUTS = 2000
 
-HELP = """A card by its name, as in TD, 10d or 10♦, or as much of it as is clear; a bid by its number; where your own
-cards are hidden, a card by its position; other choices by their words. Besides:
+HELP = """Type a card by its name (10♦, 10d and TD are the same) or as much of it as is clear; a bid by its number;
+where your own cards are hidden, a card by its position; other choices by their words. Where only one choice is legal,
+Enter is enough. Besides:
   h  hint: what the search expects of each choice, and what a trained policy would do
   t  the tricks of this hand so far
+  s  the score sheet, hand by hand
   r  the rules of this table
-  q  stop; the match is taken up again with --resume
+  q  stop; `ohhell play --resume FILE` goes on from there
   ?  this help"""
 
 
 class Stopped(Exception):
     """The person stops; the match is on record."""
-
-
-def read_action(text: str, game: Game) -> int:
-    """The legal action that somebody typed: in full (``play TD``), in short (``10d``), or by a beginning that is clear.
-
-    Raises:
-        ValueError: if it is none, or not clear which; the message says what is open.
-    """
-    typed = " ".join(text.lower().split())
-    words = game.actions_by_text
-    if typed in words:
-        return words[typed]
-    card_set = game.rules.deck.card_set
-    try:
-        card = card_set.names[card_set.parse(typed.removeprefix("play "))].lower()
-    except ValueError:
-        card = ""
-    if card in words:
-        return words[card]
-    begun = {action for word, action in words.items() if typed and word.startswith(typed.replace("10", "t"))}
-    if len(begun) == 1:
-        return begun.pop()
-    clear = "clear" if begun else "open to you"
-    choices = ", ".join(short_text(game.action_text(action)) for action in game.legal_actions)
-    raise ValueError(f"{text.strip()!r} is not {clear}; choose from: {choices}")
 
 
 class Session:
@@ -127,7 +113,7 @@ class Session:
         while self.match.game.phase != MATCH_OVER:
             player = self.match.game.player
             bot = None if player is None else self.bots[player]
-            action = self._choice() if bot is None else int(bot.act(self.match)[0])
+            action = self._choice() if bot is None else self._bots_choice(bot)
             ended = self.match.step(action)
             save_match(self.match, self.seating, self.record)
             self._tell()
@@ -140,6 +126,12 @@ class Session:
         scores = {f"{score:g}" for score, share in zip(game.scores, game.win_shares, strict=True) if share}
         self.console.print(Text(f"\n{result}{' with ' if scores else ''}{''.join(scores)}.", style="bold yellow"))
 
+    def _bots_choice(self, bot: Bot) -> int:
+        player = self.match.game.player
+        assert player is not None
+        with if_slow(f"{self.names[player]} is thinking ..."):
+            return int(bot.act(self.match)[0])
+
     def _tell(self) -> None:
         events, self.told = news(self.match.game, self.person, self.told)
         for event in events:
@@ -150,23 +142,29 @@ class Session:
     def _hand_over(self) -> None:
         game = self.match.game
         self.console.print()
-        self.console.print(result_table(game.past_hands[-1], self.names, game.scores))
+        self.console.print(result_table(game.past_hands[-1], self.names, game.scores, self.person))
         if game.phase != MATCH_OVER:
             self._answer("Enter for the next hand ")
 
     def _choice(self) -> int:
         """Show the table and ask until the answer is a legal action."""
         self._print_table()
+        commands = {"h": self._hint, "t": self._tricks, "s": self._sheet, "r": self._rules, "?": self._help}
+        game = self.match.game
+        (only, *others) = game.legal_actions
+        question = "> " if others else f"Enter: {choice_text(game.action_text(only))} > "
         while True:
-            answer = self._answer("> ").strip()
-            command = {"h": self._hint, "t": self._tricks, "r": self._rules, "?": self._help}.get(answer.lower())
+            answer = self._answer(question).strip()
+            command = commands.get(answer.lower())
+            if not answer and not others:
+                return only
             if command is not None:
                 command()
             elif answer.lower() in ("q", "quit"):
                 raise Stopped
             elif answer:
                 try:
-                    return read_action(answer, self.match.game)
+                    return read_action(answer, game)
                 except ValueError as error:
                     self.console.print(Text(str(error), style="red"))
 
@@ -188,8 +186,24 @@ class Session:
                 self.console.print(line)
         self.console.print(hand_line(scene, words))
         self.console.print(
-            choices_line(scene, words).append(f"   {'h hint, ' * game.rules.standard}? help", style="bright_black")
+            choices_line(scene, words, self._why_shut()).append(
+                f"   {'h hint, ' * game.rules.standard}? help", style="bright_black"
+            )
         )
+
+    def _why_shut(self) -> str:
+        """The rule that shuts the one bid which is not open, where it is one."""
+        game = self.match.game
+        bids = [game.form.first_bid + bid for bid in range(game.hand_size + 1)]
+        shut = [bid for bid in bids if bid not in game.legal_actions]
+        return f": {refusal(game, shut[0])}" if game.phase == BID and len(shut) == 1 else ""
+
+    def _sheet(self) -> None:
+        hands = self.match.game.past_hands
+        if not hands:
+            self.console.print("No hand is finished yet.")
+            return
+        self.console.print(score_sheet(hands, self.names, self.person))
 
     def _help(self) -> None:
         self.console.print(HELP, highlight=False)
@@ -202,7 +216,8 @@ class Session:
             line = Text(f"{number:>3}  ")
             for seat, card in trick.plays:
                 style = "yellow" if seat == trick.winner else "bright_black"
-                line.append(f"{self.names[seat]} {self.match.rules.deck.card_set.names[card]}  ", style=style)
+                line.append(f"{self.names[seat]} ", style=style)
+                line.append_text(card_text(self.match.rules.deck.card_set.names[card])).append("  ")
             self.console.print(line)
         if not self.match.game.tricks:
             self.console.print("No trick is finished yet.")
@@ -214,7 +229,8 @@ class Session:
                 "There is no hint at this table: the search and the checkpoints play the standard form only."
             )
             return
-        worth = SearchBot(self.seating.seed, HINT_PLAYOUTS).estimates(self.match)[0]
+        with if_slow("thinking ..."):
+            worth = SearchBot(self.seating.seed, HINT_PLAYOUTS).estimates(self.match)[0]
         chances = None
         if self.adviser is not None:
             try:
@@ -222,8 +238,29 @@ class Session:
             except (ValueError, FileNotFoundError) as error:
                 self.console.print(Text(f"{self.adviser} gives no hint: {error}", style="red"))
         name = "" if self.adviser is None else display_names([self.adviser])[0]
-        searched = {action: float(worth[action]) for action in game.legal_actions}
+        searched = {action: within_scoring(game, action, float(worth[action])) for action in game.legal_actions}
         self.console.print(hint_table(game, searched, chances, name))
+
+
+def within_scoring(game: Game, action: int, worth: float) -> float:
+    """An estimate of an action's points, kept to what the seat's bid, or the bid that it is, can bring in this hand.
+
+    The search also counts a little of the others' points, which may carry its figure beyond that.
+    """
+    seat = game.player
+    assert seat is not None
+    bid = game.bids[seat] if game.phase == PLAY else action - game.form.first_bid
+    values = [rulebook.bid_value(game._game, game._table, seat, bid, taken) for taken in range(game.hand_size + 1)]
+    return float(np.clip(worth, min(values), max(values)))
+
+
+def default_record() -> Path:
+    """A new file for a match in the user's data folder, named by the date and time; the folder is made if need be."""
+    folder = platformdirs.user_data_path("ohhell-env", appauthor=False) / "matches"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = time.strftime("%Y-%m-%d-%H%M%S")
+    names = (folder / f"{name}{'' if k == 1 else f'-{k}'}.jsonl" for k in count(1))
+    return next(path for path in names if not path.exists())
 
 
 def policy_chances(adviser: str, match: Match) -> dict[int, float]:
@@ -249,7 +286,7 @@ class Options(RulesOptions):
     seed: int | None = None
     """Seed of the deals, for a match that can be repeated; a random one by default."""
     record: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """Where the match is written; ohhell-DATE-TIME.jsonl by default."""
+    """Where the match is written; a new file in your data folder by default."""
     resume: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Take up the match of this record where it was broken off."""
     adviser: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
@@ -306,7 +343,7 @@ def _session(options: Options, console: Console, ask: Callable[[str], str] | Non
             raise ValueError(f"--seat {options.seat} is not a seat; seats are 0..{rules.players - 1}")
         seating = Seating(_seat_opponents(options, rules.players), options.seat, options.seed or 0)
         match = Match(rules, options.seed)
-        record = options.record or Path(time.strftime("ohhell-%Y%m%d-%H%M%S.jsonl"))
+        record = options.record or default_record()
         if record.exists():
             raise ValueError(f"{record} is there already; take it up with --resume {record}, or name another --record")
     trained = (spec for spec in seating.players if spec.startswith("checkpoints/") or Path(spec).is_dir())

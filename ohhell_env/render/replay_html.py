@@ -19,10 +19,10 @@ from typing import Any
 from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, PASS_OR_NIL, PLAY
 from ohhell_env.records.replay import Replay
 from ohhell_env.records.review import Option, Review
-from ohhell_env.render.scene import PHASES, deeds, scene_of, sorted_cards
+from ohhell_env.render.scene import scene_of, sorted_cards
 from ohhell_env.rules.cards import SUIT_NAMES, SUIT_SYMBOLS, CardSet
 from ohhell_env.rules.description import describe
-from ohhell_env.table.actions import short_text
+from ohhell_env.table.actions import deed, short_text
 from ohhell_env.table.game import Game
 
 _SPEAKING = (BID, BLIND, PASS_OR_NIL)
@@ -229,7 +229,7 @@ def _backs(game: Game, seat: int) -> list[int | None]:
 def _status(game: Game, names: Sequence[str]) -> str:
     if game.player is None:
         return "The hand is over: a bid was missed, so nobody scores" if game.failed else "The hand is over"
-    return f"{names[game.player]} to {deeds(PHASES[game.phase], not game.trick)[0]}"
+    return f"{names[game.player]} to {deed(game.phase, not game.trick, you=True)}"
 
 
 def _where(game: Game) -> str:

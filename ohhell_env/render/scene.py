@@ -6,28 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, NAME_SUIT, NAME_TRUMP, PASS_OR_NIL, PLAY
+from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, NAME_TRUMP, PASS_OR_NIL
+from ohhell_env.observation.wide import PHASES
 from ohhell_env.rules.cards import JOKERS, SUIT_NAMES, SUITS, CardSet
+from ohhell_env.table.actions import deed
 from ohhell_env.table.game import Game
 
-PHASES = {
-    BID: "bid",
-    PLAY: "play",
-    HAND_OVER: "hand over",
-    MATCH_OVER: "match over",
-    BLIND: "blind",
-    PASS_OR_NIL: "pass or nil",
-    NAME_TRUMP: "name trump",
-    NAME_SUIT: "name suit",
-}
-# What the seat to act does in each phase: "you bid", "player_1 bids".
-_DEEDS = {
-    "bid": ("bid", "bids"),
-    "blind": ("bid blind or pass", "bids blind or passes"),
-    "pass or nil": ("pass or go nil", "passes or goes nil"),
-    "name trump": ("name trump", "names trump"),
-    "name suit": ("name the joker's suit", "names the joker's suit"),
-}
 SUIT_ORDER = "SHCD"  # colours alternate; trumps stand before all
 
 
@@ -142,7 +126,7 @@ class Scene:
         if self.phase == "hand over" or self.actor is None:
             return f"hand {self.hand_number} is over"
         name = self.seats[self.actor].name
-        return f"{name} {deeds(self.phase, not self.trick.plays)[name != 'you']}"
+        return f"{name} {deed(PHASES.index(self.phase), not self.trick.plays, name == 'you')}"
 
     def result(self) -> str:
         """Who has won the match."""
@@ -151,11 +135,6 @@ class Scene:
             return "the match is lost by all"
         verb = "win" if len(winners) > 1 or winners[0] == "you" else "wins"
         return f"{' and '.join(winners)} {verb}{'' if len(winners) == 1 else ' together'}"
-
-
-def deeds(phase: str, leads: bool) -> tuple[str, str]:
-    """What a seat to act does, as one says of "you" and of others; ``leads``: whether no card lies in the trick."""
-    return _DEEDS.get(phase, ("lead", "leads") if leads else ("play", "plays"))
 
 
 def scene_of(game: Game, viewer: int | None = None, names: Sequence[str] | None = None) -> Scene:

@@ -36,6 +36,24 @@ def card_text(name: str, style: str = "") -> Text:
     return Text(face.index + SUIT_SYMBOLS[face.suit], style=style or (RED if SUITS[face.suit] in "DH" else ""))
 
 
+def choice_text(words: str) -> str:
+    """An action's words as the screen shows them, cards as `card_text` does: ``play 10♦``, ``bid 3``."""
+    name = short_text(words)
+    if not words.startswith("play ") or name.isdigit():
+        return words
+    return f"play {card_text(name).plain}"
+
+
+def short_choice(words: str) -> str:
+    """What is enough to type for an action, as the screen shows it: ``10♦``, ``3``, ``hearts``."""
+    return choice_text(words).removeprefix("play ") if words.startswith("play ") else short_text(words)
+
+
+def seats_from_left(viewer: int | None, players: int) -> list[int]:
+    """The order of seats in every table on the screen: from the viewer's left on, the viewer last."""
+    return [((viewer or 0) + k) % players for k in range(1, players + 1)]
+
+
 def heading(scene: Scene) -> Text:
     """Hand, cards, trump, and how the bids stand to the tricks."""
     text = Text(f"Hand {scene.hand_number} of {scene.num_hands}", style="bold")
@@ -58,18 +76,26 @@ def seats_table(scene: Scene) -> Table:
     for name in ("bid", "taken", "needs", "trick", "total"):
         table.add_column(name, justify="right", min_width=5)
     played = dict(scene.trick.plays)
-    players = len(scene.seats)
-    for k in range(1, players + 1):
-        seat = ((scene.viewer or 0) + k) % players
+    for seat in seats_from_left(scene.viewer, len(scene.seats)):
         one = scene.seats[seat]
         card = card_text(played[seat]) if seat in played else Text("")
         if seat in played and seat == scene.trick.winner:
             card.append(" ◂", style=MARK)
-        need = Text("" if one.need is None or scene.bidding else str(one.need))
-        need.stylize(GOOD if one.need == 0 else BAD if (one.need or 0) < 0 else "")
+        need = need_text(one.need)
+        if scene.bidding:
+            need = Text()
         who = Text(one.name, style="bold" if seat == scene.viewer else "")
         table.add_row("D" if one.dealer else "", who, one.bid_text, str(one.taken), need, card, f"{one.score:g}")
     return table
+
+
+def need_text(need: int | None) -> Text:
+    """Tricks still to take for the bid: "2", "made", "over by 1"."""
+    if need is None:
+        return Text()
+    if need < 0:
+        return Text(f"over by {-need}", style=BAD)
+    return Text(str(need), style="" if need else GOOD)
 
 
 def _cards_text(text: Text, names: Sequence[str], playable: Sequence[str] | None = None) -> Text:
@@ -120,16 +146,20 @@ def trick_line(scene: Scene) -> Text | None:
     return text.append("taken by nobody" if scene.last_trick.winner is None else "", style=DIM)
 
 
-def choices_line(scene: Scene, words: Sequence[str]) -> Text:
-    """What is open to the viewer, from the words of its legal actions: what is to be typed."""
+def choices_line(scene: Scene, words: Sequence[str], why: str = "") -> Text:
+    """What is open to the viewer, from the words of its legal actions: what is to be typed.
+
+    ``why`` is said of bids that are not open.
+    """
     short = [short_text(word) for word in words]
     if scene.phase == "play":
         held = [name for name in dict.fromkeys(scene.seats[scene.viewer or 0].cards) if name in short]
-        return Text("You play   ", style=DIM).append(" ".join(filter(None, held)) or " ".join(short), style="none")
+        shown = [card_text(name).plain for name in held if name] or short
+        return Text("You play   ", style=DIM).append(" ".join(shown), style="none")
     if scene.phase == "bid":
         line = Text("You bid    ", style=DIM).append(" ".join(short))
         shut = [str(bid) for bid in range(scene.hand_size + 1) if str(bid) not in short]
-        return line.append(f"   (not {', '.join(shut)})", style=DIM) if shut else line
+        return line.append(f"   (not {', '.join(shut)}{why})", style=DIM) if shut else line
     if scene.phase == "blind":
         return Text("You may bid blind ", style=DIM).append(f"{' '.join(short[:-1])}, or pass")
     return Text("You choose ", style=DIM).append(", ".join(short))
@@ -172,19 +202,43 @@ def event_text(event: Event, names: Sequence[str], viewer: int, card_set: CardSe
             return None
 
 
-def result_table(hand: Game, names: Sequence[str], totals: Sequence[float]) -> Table:
-    """A finished hand: bids, tricks, points, totals."""
+def result_table(hand: Game, names: Sequence[str], totals: Sequence[float], viewer: int | None = None) -> Table:
+    """A finished hand: bids, tricks, points, totals; seats in the order of `seats_table`."""
     title = f"Hand {hand.hand_number} of {hand.num_hands} is over"
     title += ": a bid was missed, so nobody scores" if hand.failed else ""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("player", min_width=max(12, min(len(title), 60) - 28))
     for name in ("bid", "taken", "points", "total"):
         table.add_column(name, justify="right", min_width=5)
-    for seat, name in enumerate(names):
+    for seat in seats_from_left(viewer, len(names)):
         bid, taken, points = hand.bids[seat], hand.taken[seat], hand.points[seat]
-        colour = GOOD if points > 0 else BAD if bid != taken else ""
         made = "" if bid is None else str(bid)
-        table.add_row(name, made, str(taken), Text(f"{points:+g}", style=colour), f"{totals[seat]:g}")
+        who = Text(names[seat], style="bold" if seat == viewer else "")
+        table.add_row(who, made, str(taken), Text(f"{points:+g}", style=_colour(hand, seat)), f"{totals[seat]:g}")
+    return table
+
+
+def _colour(hand: Game, seat: int) -> str:
+    """Green for a hand that brought points, red for a bid that was missed."""
+    return GOOD if hand.points[seat] > 0 else BAD if hand.bids[seat] != hand.taken[seat] else ""
+
+
+def score_sheet(hands: Sequence[Game], names: Sequence[str], viewer: int | None = None) -> Table:
+    """Every finished hand by itself: each seat's bid, tricks taken and total after it."""
+    table = Table(title="bid/taken total", title_justify="left", title_style=DIM, box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("hand", "cards"):
+        table.add_column(name, justify="right")
+    table.add_column("trump")
+    seats = seats_from_left(viewer, len(names))
+    for seat in seats:
+        table.add_column(Text(names[seat], style="bold" if seat == viewer else ""), justify="right")
+    for hand in hands:
+        trump = "none" if hand.trump is None else SUIT_SYMBOLS[hand.trump]
+        cells = []
+        for seat in seats:
+            bid = "–" if hand.bids[seat] is None else str(hand.bids[seat])
+            cells.append(Text(f"{bid}/{hand.taken[seat]} ").append(f"{hand.scores[seat]:g}", style=_colour(hand, seat)))
+        table.add_row(str(hand.hand_number), str(hand.hand_size), trump, *cells)
     return table
 
 
@@ -200,7 +254,7 @@ def hint_table(game: Game, searched: Mapping[int, float], chances: Mapping[int, 
     for action in sorted(searched, key=lambda one: -searched[one]):
         worth = searched[action]
         cells = [
-            Text(game.action_text(action)),
+            Text(choice_text(game.action_text(action))),
             Text(f"{round(worth, 1) + 0.0:.1f}", style=GOOD if worth == best else ""),
         ]
         if chances is not None:

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from ohhell_env.kernel.state import WIDE_FIRST_SLOT, WIDE_FIRST_SUIT, WIDE_FORM, WIDE_PASS, Form, form_of
+from ohhell_env.kernel.state import (
+    BID,
+    BLIND,
+    NAME_SUIT,
+    NAME_TRUMP,
+    PASS_OR_NIL,
+    WIDE_FIRST_SLOT,
+    WIDE_FIRST_SUIT,
+    WIDE_FORM,
+    WIDE_PASS,
+    Form,
+    form_of,
+)
 from ohhell_env.rules.cards import NUM_SUITS, SUIT_NAMES
 from ohhell_env.rules.rules import Rules
 
@@ -30,6 +42,21 @@ def action_text(action: int, rules: Rules | None = None, form: Form | None = Non
         if WIDE_FIRST_SLOT <= action < form.num_actions:
             return f"play card {action - WIDE_FIRST_SLOT + 1} of the hand"
     return f"{action} (no action: actions are 0..{form.num_actions - 1})"
+
+
+# What the seat to act does in each phase, as one says of "you" and of others; in play it leads or plays.
+_DEEDS = {
+    BID: ("bid", "bids"),
+    BLIND: ("bid blind or pass", "bids blind or passes"),
+    PASS_OR_NIL: ("pass or go nil", "passes or goes nil"),
+    NAME_TRUMP: ("name trump", "names trump"),
+    NAME_SUIT: ("name the joker's suit", "names the joker's suit"),
+}
+
+
+def deed(phase: int, leads: bool, you: bool = False) -> str:
+    """What the seat to act does in a phase of `ohhell_env.kernel.state`: "bids", "leads"; of you: "bid", "lead"."""
+    return _DEEDS.get(phase, ("lead", "leads") if leads else ("play", "plays"))[not you]
 
 
 def short_text(words: str) -> str:

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, NAME_SUIT, NAME_TRUMP, PASS_OR_NIL, PLAY
+from ohhell_env.kernel.state import HAND_OVER, MATCH_OVER, NAME_SUIT, PLAY
 from ohhell_env.rules.cards import JOKERS, STANDARD, SUIT_NAMES, SUIT_SYMBOLS, CardSet
+from ohhell_env.table.actions import deed
 from ohhell_env.table.game import Game
-
-_SPEAKS = {
-    BLIND: "may bid blind",
-    PASS_OR_NIL: "passes or goes nil",
-    NAME_TRUMP: "names trump",
-    NAME_SUIT: "names the joker's suit",
-}
 
 
 def hand_text(cards: Iterable[int], card_set: CardSet = STANDARD) -> str:
@@ -97,15 +91,12 @@ def _headline(game: Game) -> str:
         trump += f" ({card_set.symbol(game.turned)} turned)"
     elif game.shown is not None:
         trump += f" ({card_set.symbol(game.shown)} shown)"
-    if game.phase == BID:
-        state = f"player_{game.player} bids"
-    elif game.phase == PLAY:
-        bids = sum(bid for bid in game.bids if bid is not None)
-        state = f"player_{game.player} plays; {bids} bid for {game.hand_size} tricks"
-    elif game.phase in _SPEAKS:
-        state = f"player_{game.player} {_SPEAKS[game.phase]}"
-    else:
+    if game.player is None:
         state = "hand over" if game.phase == HAND_OVER else _result_text(game)
+    else:
+        state = f"player_{game.player} {deed(game.phase, leads=False)}"
+    if game.phase == PLAY:
+        state += f"; {sum(bid for bid in game.bids if bid is not None)} bid for {game.hand_size} tricks"
     size = f"{game.hand_size} card{'s' * (game.hand_size != 1)}" + (f" {game.special}" if game.special else "")
     again = f" dealt {game.deals} times" if game.deals > 1 else ""
     return f"hand {game.hand_number} of {game.num_hands}{again}, {size}, {trump}: {state}"

@@ -145,7 +145,7 @@
       const row = make("div", `row ${seat === position.player ? "acts" : ""}`, who,
         figure("bid", hidden ? "?" : bid === null ? "–" : String(bid)),
         figure("taken", String(position.taken[seat])),
-        figure("need", hidden || need === null ? "–" : number(need), state),
+        figure("need", hidden || need === null ? "–" : need < 0 ? `over ${-need}` : String(need), state),
         points, drawHand(position, hand, seat));
       row.dataset.seat = seat;
       if (seat === hand.dealer) who.lastChild.title = "dealer";
