@@ -15,7 +15,7 @@ import tyro
 from rich.console import Console
 
 from ohhell_env.arena.matches import ArenaError, Played, bot_seeds, checked_deals, one_against_rest, tables_for
-from ohhell_env.arena.options import TableOptions
+from ohhell_env.arena.options import TableOptions, plots
 from ohhell_env.arena.report import Report, report_on
 from ohhell_env.arena.results import contents
 from ohhell_env.arena.workers import Contest, MakeBot, make_bot, play_portions, portions
@@ -110,7 +110,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Options, console: Console) -> None:
-    from ohhell_env.arena.plots import plot_report  # here: plotting takes long to import
     from ohhell_env.arena.tables import print_report
 
     with progress("playing", options.deals, "deals") as meter:
@@ -126,7 +125,9 @@ def _run(options: Options, console: Console) -> None:
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(report.to_json(), indent=1) + "\n"
-        written = [write_whole(options.out / "report.json", text), plot_report(report, options.out / "report.png")]
+        written = [write_whole(options.out / "report.json", text)]
+        if drawing := plots():
+            written.append(drawing.plot_report(report, options.out / "report.png"))
         console.print(f"\nWritten: {', '.join(map(str, written))}")
 
 

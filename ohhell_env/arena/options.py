@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Annotated, Any
 
 import tyro
@@ -28,3 +30,14 @@ class TableOptions(RulesOptions):
             UsageError: for a table that is not allowed.
         """
         return {"rules": self.table_rules(), "hands": self.hands, "seed": self.seed, "workers": self.workers}
+
+
+def plots() -> Any:
+    """`ohhell_env.arena.plots`, or None after a line on standard error where matplotlib is not installed."""
+    try:
+        return import_module("ohhell_env.arena.plots")  # takes long to import: only where something is drawn
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        print('note: the picture needs matplotlib: pip install "ohhell-env[plots]"', file=sys.stderr)
+        return None

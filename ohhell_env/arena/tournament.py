@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from ohhell_env.arena.matches import ArenaError, bot_seeds, checked_deals, rotations, tables_for
-from ohhell_env.arena.options import TableOptions
+from ohhell_env.arena.options import TableOptions, plots
 from ohhell_env.arena.results import ResultsFolder, contents
 from ohhell_env.arena.standings import Standings, standings_of
 from ohhell_env.arena.workers import Contest, MakeBot, Portion, make_bot, play_portions, portions
@@ -146,7 +146,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Options, console: Console) -> None:
-    from ohhell_env.arena.plots import plot_standings  # here: plotting takes long to import
     from ohhell_env.arena.tables import print_standings
 
     kept = 0
@@ -177,8 +176,10 @@ def _run(options: Options, console: Console) -> None:
             told = f"{kept:,} of {options.deals:,} deals are kept in {options.out}; the same command plays the rest"
             raise KeyboardInterrupt(told) from None
     print_standings(standings, console)
-    plot = plot_standings(standings, options.out / "standings.png")
-    console.print(f"\nWritten: {options.out / 'standings.json'}, {plot}")
+    written = [options.out / "standings.json"]
+    if drawing := plots():
+        written.append(drawing.plot_standings(standings, options.out / "standings.png"))
+    console.print(f"\nWritten: {', '.join(map(str, written))}")
 
 
 if __name__ == "__main__":
