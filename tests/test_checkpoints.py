@@ -103,7 +103,7 @@ def test_golden_values_tell_weights_that_have_changed(published: Path, tmp_path:
 
 def test_the_card_tells_the_strength_and_how_to_measure_it_again(published: Path) -> None:
     card = (published / "one" / "README.md").read_text()
-    assert card.startswith("# one\n") and "1,000 decisions" in card and "runs/one" in card
+    assert card.startswith("# one\n") and "1,000 decisions" in card and "--folder runs/policy" in card
     table = "5 players, open bids, hook, one seat against the rest"
     report = json.loads((published.parent / "evals" / "one" / "a" / "report.json").read_text())
     lead = report["differences"][0]["points"]

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import tyro
 from rich.console import Console
 from safetensors.torch import load_file, save_file
 
@@ -28,14 +30,14 @@ from ohhell_env.kernel.state import GAME, NONE
 from ohhell_env.rules.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, cards_of, mask_of
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-from training.learning.checkpoint import STATE, Counters, load_state, save_checkpoint, stage_of, stages
+from training.learning.checkpoint import STATE, Counters, load_state, save_checkpoint, stage_of, stages, train_command
 from training.learning.collector import Collector
 from training.learning.config import Config
 from training.learning.dmc import DMC, dmc_loss
 from training.learning.network import ActorCritic, PolicyNetwork, TrainingNetwork
 from training.learning.optimisation import average_weights, gradient_step, learning_rate
 from training.learning.validation import one_against_rest
-from training.train import first_network, train
+from training.train import first_network, no_more_than, train
 
 ROOT = Path(__file__).parents[1]
 TINY = {
@@ -282,10 +284,9 @@ def test_a_run_starts_from_a_checkpoint_and_tells_what_made_it(tmp_path):
     card = (tmp_path / "two/checkpoint/README.md").read_text()
     assert f"{first.meta['decisions'] + meta['decisions']:,} decisions ({first.meta['decisions']:,} and " in card
     one, two = (line for line in card.splitlines() if "ohhell train" in line)
-    assert "--folder runs/checkpoint-1 --decisions 1000" in one
-    assert "--folder runs/checkpoint --decisions 2000" in two
-    assert "--init-from runs/checkpoint-1/checkpoint" in two
-    assert str(tmp_path) not in card
+    assert f"--folder {tmp_path}/one --decisions 1000" in one
+    assert f"--folder {tmp_path}/two --decisions 2000" in two
+    assert f"--init-from {tmp_path}/one/checkpoint" in two
 
 
 def command(folder, launcher=("-m", "training.train"), **options):
@@ -308,6 +309,36 @@ def wait_for_rows(process, folder, rows):
         time.sleep(0.005)
 
 
+@pytest.mark.parametrize("decisions", [1, 100, 1777])
+def test_a_run_stops_at_the_decisions_asked_for_and_says_what_is_where(decisions, tmp_path):
+    console = Console(record=True, width=300, file=io.StringIO())
+    train(tiny(tmp_path, decisions=decisions), console)
+    meta = json.loads((tmp_path / "checkpoint/meta.json").read_text())
+    assert meta["decisions"] == decisions
+    told = console.export_text()
+    assert f"Finished: {decisions:,} decisions in " in told
+    assert f"{tmp_path}/latest.safetensors (the run, to go on from), {tmp_path}/checkpoint (the player)" in told
+    assert f"ohhell train --folder {tmp_path} --decisions {2 * decisions}" in told
+    assert f"ohhell evaluate {tmp_path}/checkpoint --vs heuristic" in told
+
+
+@pytest.mark.parametrize("left", [3, 50, 299])
+def test_processes_share_what_a_run_has_left_and_draw_it_from_all_that_they_found(left):
+    found = [100, 130, 70]
+    rows = [no_more_than((np.arange(found[k]),), left, found, (1, 5, k))[0] for k in range(3)]
+    assert sum(map(len, rows)) == left and all(len(np.unique(one)) == len(one) > 0 for one in rows)
+    assert left < 50 or all(one.mean() == pytest.approx(n / 2, abs=n / 4) for one, n in zip(rows, found, strict=True))
+    whole = np.arange(100)
+    assert no_more_than((whole,), 300, found, (1, 5, 0))[0] is whole
+
+
+def test_a_command_with_a_pack_is_quoted():
+    config = tiny("some where", deck="AC KC QC AD KD QD AH KH QH AS KS QS")
+    command = train_command(config.to_json())
+    assert "--deck 'AC KC QC" in command and "--folder 'some where'" in command
+    assert tyro.cli(Config, args=shlex.split(command)[2:]) == config
+
+
 RUNS = ("killed", "whole")
 
 
@@ -321,9 +352,14 @@ def test_a_run_that_is_killed_and_one_that_is_stopped_end_as_if_never_interrupte
     process = command(tmp_path / "killed", **options)
     wait_for_rows(process, tmp_path / "killed", 15)
     process.send_signal(signal.SIGINT)
-    process.communicate()
+    told = process.communicate()[0]
     assert process.returncode == 0
+    assert "stopping after this iteration" in told and "Stopped after " in told and " of the run, about " in told
+    (line,) = (line for line in told.splitlines() if line.startswith("Go on:"))
+    command_of_it = shlex.split(line.removeprefix("Go on:"))
+    assert command_of_it[:4] == ["ohhell", "train", "--folder", str(tmp_path / "killed")]
     config = tiny(tmp_path / "killed", **options)
+    assert tyro.cli(Config, args=command_of_it[2:]) == config
     train(config, Console(quiet=True))
     train(dataclasses.replace(config, folder=tmp_path / "whole"), Console(quiet=True))
     killed, whole = (load_file(tmp_path / name / STATE) for name in RUNS)

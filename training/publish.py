@@ -23,7 +23,7 @@ from ohhell_env.files import write_whole
 from ohhell_env.options import RulesOptions, run_command
 from ohhell_env.rules.rules import Rules
 from ohhell_env.rules.typed import command_options
-from training.learning.checkpoint import model_card, stages, under_name
+from training.learning.checkpoint import model_card, stages
 from training.learning.golden import GOLDEN, golden_values
 
 EVALUATIONS = "evaluations.json"
@@ -65,7 +65,7 @@ def publish(source: Path, name: str, evals: Sequence[Path] = (), to: Path = Path
     evaluations = _evaluations(evals, name, weights_hash(source))
     files = {
         WEIGHTS: (source / WEIGHTS).read_bytes(),
-        META: _json(under_name(meta, name)),
+        META: _json(meta),
         GOLDEN: _json(golden_values(PolicyBot(network))),
         EVALUATIONS: _json(evaluations),
         CARD: card(name, meta, evaluations).encode(),
@@ -275,6 +275,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: Options, console: Console) -> None:
     folder = publish(options.source, options.name, options.evals, options.to)
     console.print(f"Written: {folder}, {options.to / CARD}")
+    console.print(f"Measure it: ohhell evaluate {folder} --vs heuristic --hands 5")
 
 
 if __name__ == "__main__":

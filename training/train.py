@@ -1,10 +1,4 @@
-"""``ohhell train``: self-play training of a policy, one loop read from top to bottom.
-
-    ohhell train --folder runs/mine --decisions 20000000
-    torchrun --standalone --nproc-per-node 2 -m training.train --folder runs/mine  # in two processes
-
-Started again with the same options, a run goes on from where its folder stands, bit for bit as if never stopped.
-"""
+"""``ohhell train``: self-play training of a policy, one loop read from top to bottom."""
 
 from __future__ import annotations
 
@@ -27,6 +21,7 @@ from rich.console import Console
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.policy.bot import PolicyBot, find_checkpoint, load_checkpoint
 from ohhell_env.files import write_whole
+from ohhell_env.options import INTERRUPTED
 from training.learning.checkpoint import (
     STATE,
     Counters,
@@ -37,7 +32,7 @@ from training.learning.checkpoint import (
     take_weights,
 )
 from training.learning.config import Config, check_resumable
-from training.learning.distributed import device_of, join, leave, total
+from training.learning.distributed import device_of, each, join, leave, total
 from training.learning.learners import learner_of
 from training.learning.network import PolicyNetwork, TrainingNetwork
 from training.learning.optimisation import (
@@ -48,9 +43,18 @@ from training.learning.optimisation import (
     share_done,
 )
 from training.learning.past import EVERY, PastPolicies
-from training.learning.progress import Progress
+from training.learning.progress import Progress, closing_words
 from training.learning.throughput import bare_rate, faster_arithmetic
 from training.learning.validation import evaluate
+
+HELP = """Train a policy by self-play.
+
+    ohhell train                                          # about an hour on one core, into runs/policy
+    ohhell train --folder runs/mine --decisions 5000000   # shorter
+    torchrun --standalone --nproc-per-node 2 -m training.train --folder runs/mine   # in two processes
+
+Started again with the same options, a run goes on from its last save, bit for bit as if it had never stopped.
+Ctrl-C ends it after the iteration in hand and saves it."""
 
 
 def train(config: Config, console: Console) -> PolicyNetwork:
@@ -109,10 +113,14 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         frozen = past.drawn(config.seed, counters.iteration) if config.past and done >= config.past_from else None
         experience = collector.collect(network, counters.iteration, epsilon, frozen)
         collected = time.process_time()
-        decisions = int(total([len(experience.actions)])[0])
 
         # Learn.
         arrays = learner.arrays(experience, TrainingNetwork(average, network.bf16))
+        found = each(len(experience.actions))
+        arrays = no_more_than(
+            arrays, config.decisions - counters.decisions, found, (config.seed, counters.iteration, rank)
+        )
+        decisions = sum(each(len(arrays[0])))
         sums: dict[str, float] = defaultdict(float)  # figures of the minibatches, weighted by their decisions
         order = np.random.default_rng((config.seed, counters.iteration, rank))
         for batch in minibatches(arrays, config.update_epochs, max(1, round(decisions / config.minibatch_size)), order):
@@ -136,7 +144,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         returns = experience.returns.astype(np.float64)
         errors = (experience.values - returns) ** 2
         squared_error, mean, square = (
-            value / decisions for value in total([errors.sum(), returns.sum(), (returns**2).sum()])
+            value / sum(found) for value in total([errors.sum(), returns.sum(), (returns**2).sum()])
         )
         losses = dict(zip(sums, (value / decisions for value in total(list(sums.values()))), strict=True))
         losses["explained_variance"] = explained_variance(squared_error, square - mean**2)
@@ -189,6 +197,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
 
     if progress is not None:
         progress.close()
+        console.print(closing_words(config, counters, done), highlight=False, soft_wrap=True)
     leave()
     return average
 
@@ -206,6 +215,26 @@ def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:
         )
     take_weights(network, given, learner.output_scale)
     return network, stages(meta)
+
+
+def no_more_than(
+    arrays: tuple[NDArray[Any], ...], left: int, found: Sequence[int], key: tuple[int, int, int]
+) -> tuple[NDArray[Any], ...]:
+    """All rows, or as many as the run has left to learn from, drawn at random: this process's share of them.
+
+    Args:
+        arrays: of this process, a row for each decision.
+        left: decisions that the run has left.
+        found: decisions of each process in this iteration.
+        key: seed of the run, number of the iteration, this process's number.
+    """
+    if sum(found) <= left:
+        return arrays
+    rank = key[-1]
+    upto = [left * sum(found[:k]) // sum(found) for k in (rank, rank + 1)]  # the shares add up to what is left
+    share = max(1, upto[1] - upto[0])  # a process without a row could not take part in the gradient step
+    rows = np.sort(np.random.default_rng((*key, 1)).permutation(len(arrays[0]))[:share])
+    return tuple(array[rows] for array in arrays)
 
 
 def minibatches(
@@ -231,16 +260,20 @@ class StopAfterIteration:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
+        print("stopping after this iteration, which is then saved; once more stops at once", file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     console = Console()
     try:
-        train(tyro.cli(Config, prog="ohhell train", description=__doc__, args=arguments), console)
+        train(tyro.cli(Config, prog="ohhell train", description=HELP, args=arguments), console)
     except (ValueError, FileNotFoundError, FloatingPointError) as error:
         console.print(f"[red]{error}", highlight=False)
         return 1
+    except KeyboardInterrupt:
+        console.print("Stopped at once: the run's folder holds it as it was at its last save.")
+        return INTERRUPTED
     return 0
 
 

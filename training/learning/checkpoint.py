@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import shlex
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -158,26 +159,14 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
     write_whole(folder / CARD, model_card(folder.name, meta).encode())
 
 
-def under_name(meta: dict[str, Any], name: str) -> dict[str, Any]:
-    """A checkpoint's meta.json with its runs in folders called after a name, wherever they were when it was trained."""
-    runs, before = [], ""
-    for number, run in enumerate(stages(meta), 1):
-        folder = f"runs/{name}-{number}" if number <= len(meta.get("lineage", [])) else f"runs/{name}"
-        start = {"init_from": f"{before}/checkpoint"} if before else {}
-        runs.append({**run, "config": {**run["config"], "folder": folder, **start}})
-        before = folder
-    return {**meta, "config": runs[-1]["config"], "lineage": runs[:-1]}
-
-
 def train_command(config: dict[str, Any]) -> str:
     """The command of a run with these options, as `Config.to_json` tells them."""
     defaults = Config(learner=config["learner"]).to_json() | {"learner": Config().learner}
-    words = [
-        f"--{option.replace('_', '-')} {' '.join(map(str, value)) if isinstance(value, list) else value}"
-        for option, value in config.items()
-        if option == "folder" or value != defaults[option]
-    ]
-    return " ".join(["ohhell train", *words])
+    words = ["ohhell", "train"]
+    for option, value in config.items():
+        if option == "folder" or value != defaults[option]:
+            words += [f"--{option.replace('_', '-')}", *(map(str, value) if isinstance(value, list) else [str(value)])]
+    return shlex.join(words)
 
 
 def model_card(name: str, meta: dict[str, Any]) -> str:
@@ -185,7 +174,7 @@ def model_card(name: str, meta: dict[str, Any]) -> str:
     config = Config.from_json(meta["config"])
     players = sorted(set(config.players))
     largest = f"up to {config.max_hand_size} cards" if config.max_hand_size else "of every size"
-    runs = stages(under_name(meta, name))
+    runs = stages(meta)
     against = ""
     if config.opponents:
         against = f", {' and '.join(config.opponents)} in some seats of {config.opponents_share:.0%} of the hands"

@@ -35,9 +35,10 @@ class Config:
 
     Attributes:
         folder: the run's folder; if it holds a run, that run goes on.
-        decisions: decisions with a choice to train on, all seats together; the run's length.
-        cpu_minutes: processor time, of all processes together, at which the run ends if that comes before its
-            decisions; 0 for no such limit. Learning rate and exploration then follow the processor's clock, too, so
+        decisions: decisions with a choice to train on, all seats together; the run ends at exactly so many. 25 million
+            take about an hour on one core, evaluations included.
+        cpu_minutes: CPU time, of all processes together, at which the run ends if that comes before its
+            decisions; 0 for no such limit. Learning rate and exploration then follow that clock, too, so
             that such a run is not repeated bit for bit.
         seed: everything random in the run follows from it.
         threads: of the CPU, for the network.
@@ -93,7 +94,7 @@ class Config:
     """
 
     folder: Path = Path("runs/policy")
-    decisions: int = 300_000_000
+    decisions: int = 25_000_000
     cpu_minutes: float = 0.0
     seed: int = 1
     threads: int = 1

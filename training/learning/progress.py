@@ -9,6 +9,9 @@ from pathlib import Path
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
+from training.learning.checkpoint import STATE, Counters, train_command
+from training.learning.config import Config
+
 # Column of the terminal's line -> (figure, format); a learner has only some of them. The CSV and TensorBoard have all.
 _LINE = {
     "decisions": ("decisions", "{:>13,.0f}"),
@@ -98,3 +101,28 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     return [row for row in rows if None not in row.values()]  # a row cut short by a kill
+
+
+def closing_words(config: Config, counters: Counters, done: float) -> str:
+    """What a person wants to know when a run ends: what is saved where, how to go on with it, what to try next."""
+    folder = config.folder
+    minutes = f"{counters.cpu_seconds / 60:,.1f} CPU-minutes"
+    if done >= 1:
+        state = f"Finished: {counters.decisions:,} decisions in {minutes}."
+        longer = {**config.to_json(), "decisions": 2 * config.decisions, "cpu_minutes": 2 * config.cpu_minutes}
+        more = ("Train longer", train_command(longer))
+    else:
+        left = counters.cpu_seconds * (1 - done) / done / 60
+        state = (
+            f"Stopped after {counters.decisions:,} decisions in {minutes}: {done:.1%} of the run, about {left:,.1f} "
+            "CPU-minutes are left."
+        )
+        more = ("Go on", train_command(config.to_json()))
+    lines = [
+        ("Saved", f"{folder / STATE} (the run, to go on from), {folder / 'checkpoint'} (the player)"),
+        more,
+        ("Measure it", f"ohhell evaluate {folder / 'checkpoint'} --vs heuristic --hands 5"),
+        ("Play against it", f"ohhell play --opponents {folder / 'checkpoint'}"),
+        ("Draw its curves", f"ohhell plots {folder}"),
+    ]
+    return "\n".join(["", state, *(f"{what + ':':<17}{text}" for what, text in lines)])
