@@ -6,8 +6,11 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from ohhell_env.arena.results import contents, weights_hash
 from ohhell_env.bots import BOTS, Bot, make_bot
+from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.random import RandomBot
+from ohhell_env.bots.spec import checkpoint_of
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 
@@ -49,3 +52,27 @@ def test_the_random_player_uses_every_legal_option_alike() -> None:
     counts = np.bincount(bids, minlength=6)
     assert counts.sum() == 12_000
     assert (abs(counts - 2_000) < 5 * np.sqrt(2_000 * 5 / 6)).all()
+
+
+def test_a_shipped_checkpoint_goes_by_its_name_with_and_without_its_folder() -> None:
+    by_name, by_folder = make_bot("mix512"), make_bot("checkpoints/mix512")
+    simulator = Simulator(num_games=5, seed=1)
+    assert by_name.act(simulator).tolist() == by_folder.act(simulator).tolist()
+    folder = checkpoint_of("mix512")
+    assert folder is not None
+    for spec in ("checkpoints/mix512", "search+policy:mix512:3", str(folder)):
+        assert checkpoint_of(spec) == folder
+    assert contents(["mix512", "checkpoints/mix512", "random", "search:5"]) == dict.fromkeys(
+        ("mix512", "checkpoints/mix512"), weights_hash(folder)
+    )
+    for spec in ("random", "heuristic", "search:9", "my_players:careful", "nobody"):
+        assert checkpoint_of(spec) is None
+
+
+@pytest.mark.parametrize("spec", ["checkpoints/none", "search+policy:none", "search+policy:none:3"])
+def test_a_checkpoint_that_is_not_there_is_a_value_error_everywhere(spec: str) -> None:
+    for ask in (make_bot, checkpoint_of, lambda spec: contents([spec])):
+        with pytest.raises(ValueError, match=r"there is no checkpoint '.*none': shipped are .*mix512"):
+            ask(spec)
+    with pytest.raises(ValueError, match="there is no checkpoint 'none'"):
+        load_policy("none")

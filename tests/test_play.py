@@ -430,7 +430,7 @@ def test_a_policys_hint_is_its_own_policy_and_a_value_networks_is_soft_by_half_a
     views, tables, _ = policy.views(match)
     own = policy.probabilities(views, tables)[0]
     assert policy_chances("mix512", match) == {action: own[action] for action in match.game.legal_actions}
-    policy.meta = {"config": {"learner": "dmc"}}
+    policy.outputs = "values"
     assert policy.own_temperature == 0.05
 
 

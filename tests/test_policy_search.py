@@ -203,7 +203,7 @@ def test_a_spec_with_a_number_that_makes_no_sense_is_refused(folder: Path, endin
 
 
 def test_a_spec_of_a_checkpoint_that_is_not_there_is_refused_by_name() -> None:
-    with pytest.raises(FileNotFoundError, match="there is no checkpoint 'nobody'"):
+    with pytest.raises(ValueError, match="there is no checkpoint 'nobody'"):
         make_bot("search+policy:nobody:20")
 
 

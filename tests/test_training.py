@@ -496,7 +496,7 @@ def checkpoint(tmp_path):
 def test_a_checkpoint_plays_as_the_network_that_was_saved(checkpoint):
     folder, network = checkpoint
     bot = load_policy(folder)
-    simulator = games_in_progress(Rules(), 9)
+    simulator = games_in_progress(Rules(ramp=(3,)), 9)
     assert np.array_equal(bot.act(simulator), PolicyBot(network.frozen()).act(simulator))
     assert (bot.name, bot.meta["decisions"], bot.meta["cpu_hours"]) == ("one", 700, 0.01)
     card = (folder / "README.md").read_text()
@@ -557,7 +557,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused_with_what_differs(checkpoint,
 
 
 def test_a_checkpoint_that_is_not_there_is_named_with_those_that_are():
-    with pytest.raises(FileNotFoundError, match="there is no checkpoint 'nobody': shipped are"):
+    with pytest.raises(ValueError, match="there is no checkpoint 'nobody': shipped are"):
         load_policy("nobody")
 
 

@@ -201,7 +201,7 @@ def _run(options: Options, console: Console) -> None:
             _run_exactly(options, rules, console)
         else:
             _run_exploiters(options, rules, console)
-    except (ValueError, FileNotFoundError) as error:
+    except ValueError as error:
         raise ArenaError(str(error)) from error
 
 

@@ -268,7 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     try:
         train(tyro.cli(Config, prog="ohhell train", description=HELP, args=arguments), console)
-    except (ValueError, FileNotFoundError, FloatingPointError) as error:
+    except (ValueError, FloatingPointError) as error:
         console.print(f"[red]{error}", highlight=False)
         return 1
     except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.arena.matches import ArenaError, Played
 from ohhell_env.bots.policy.bot import WEIGHTS, find_checkpoint
-from ohhell_env.bots.spec import SEARCH_WITH, split_worlds
+from ohhell_env.bots.spec import checkpoint_of
 from ohhell_env.files import write_whole
 
 SETTINGS, RESULTS = "tournament.json", "results.jsonl"
@@ -128,15 +128,10 @@ def contents(specs: Iterable[str]) -> dict[str, str]:
     """What tells a checkpoint's weights from others, for each player that uses one: its spec may stay when they change.
 
     Raises:
-        FileNotFoundError: if a spec names a checkpoint that is not there.
+        ValueError: if a spec names a checkpoint that is not there.
     """
-    found = {}
-    for spec in specs:
-        if spec.startswith(f"{SEARCH_WITH}:"):
-            found[spec] = weights_hash(split_worlds(spec.removeprefix(f"{SEARCH_WITH}:"))[0])
-        elif spec.startswith("checkpoints/") or Path(spec).is_dir():
-            found[spec] = weights_hash(spec)
-    return found
+    folders = {spec: checkpoint_of(spec) for spec in specs}
+    return {spec: weights_hash(folder) for spec, folder in folders.items() if folder is not None}
 
 
 def weights_hash(name_or_path: str | Path) -> str:

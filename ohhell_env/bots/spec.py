@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.heuristic import HeuristicBot
-from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.bots.policy.bot import PolicyBot, find_checkpoint, shipped_checkpoints
 from ohhell_env.bots.policy.search import PolicySearchBot
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.bots.search import SearchBot
@@ -47,7 +47,7 @@ _FORMS = (
     "heuristic",
     "search or search:N (N play-outs a decision; search alone is search:400)",
     "module:factory (called as factory(seed=seed), returns a Bot)",
-    "checkpoints/NAME or the path of a checkpoint's folder",
+    "checkpoints/NAME or NAME of a shipped checkpoint, or the path of a checkpoint's folder",
     "search+policy:NAME or search+policy:NAME:K (K sampled worlds a decision; NAME a shipped checkpoint or a path)",
 )
 
@@ -56,8 +56,8 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
     """The player that a spec string names.
 
     Args:
-        spec: ``random``, ``heuristic``, ``search``, ``search:N``, ``module:factory``, ``checkpoints/NAME``, the path of
-            a checkpoint's folder, or ``search+policy:NAME:K``.
+        spec: ``random``, ``heuristic``, ``search``, ``search:N``, ``module:factory``, ``checkpoints/NAME`` or
+            ``NAME`` of a shipped checkpoint, the path of a checkpoint's folder, or ``search+policy:NAME:K``.
         seed: seed of the bot's own random stream, 0..2**63-1.
 
     Raises:
@@ -68,20 +68,32 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
         return BOTS[name](parameter, seed)
     if name == SEARCH_WITH:
         return _search_with_policy(parameter, seed)
-    if spec.startswith("checkpoints/") or Path(spec).is_dir():
-        return _from_checkpoint(spec, seed)
+    if checkpoint_of(spec) is not None:
+        return PolicyBot.load(spec, seed)
     if name and parameter:
         return _from_factory(name, parameter, seed)
     raise ValueError(f"player {spec!r} is not known; use one of:\n  " + "\n  ".join(_FORMS))
 
 
+def checkpoint_of(spec: str) -> Path | None:
+    """The folder of the checkpoint that a player uses, by its spec; None for one that uses none.
+
+    Raises:
+        ValueError: if the spec names a checkpoint that is not there.
+    """
+    name, _, parameter = spec.partition(":")
+    if name in BOTS:
+        return None
+    if name == SEARCH_WITH:
+        return find_checkpoint(split_worlds(parameter)[0])
+    if spec.startswith("checkpoints/") or spec in shipped_checkpoints() or Path(spec).is_dir():
+        return find_checkpoint(spec)
+    return None
+
+
 def _refuse_parameter(name: str, parameter: str) -> None:
     if parameter:
         raise ValueError(f"player '{name}:{parameter}' is not known: {name!r} takes no parameter")
-
-
-def _from_checkpoint(spec: str, seed: int) -> Bot:
-    return PolicyBot.load(spec, seed)
 
 
 def _search_with_policy(parameter: str, seed: int) -> Bot:

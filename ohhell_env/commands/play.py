@@ -23,6 +23,7 @@ from rich.text import Text
 from ohhell_env.bots import Bot, make_bot
 from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.search import SearchBot
+from ohhell_env.bots.spec import SEARCH_WITH, checkpoint_of
 from ohhell_env.commands.typed import read_action
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.state import BID, MATCH_OVER, PLAY
@@ -235,7 +236,7 @@ class Session:
         if self.adviser is not None:
             try:
                 chances = policy_chances(self.adviser, self.match)
-            except (ValueError, FileNotFoundError) as error:
+            except ValueError as error:
                 self.console.print(Text(f"{self.adviser} gives no hint: {error}", style="red"))
         name = "" if self.adviser is None else display_names([self.adviser])[0]
         searched = {action: within_scoring(game, action, float(worth[action])) for action in game.legal_actions}
@@ -346,7 +347,8 @@ def _session(options: Options, console: Console, ask: Callable[[str], str] | Non
         record = options.record or default_record()
         if record.exists():
             raise ValueError(f"{record} is there already; take it up with --resume {record}, or name another --record")
-    trained = (spec for spec in seating.players if spec.startswith("checkpoints/") or Path(spec).is_dir())
+    others = (spec for seat, spec in enumerate(seating.players) if seat != seating.person)
+    trained = (spec for spec in others if not spec.startswith(SEARCH_WITH) and checkpoint_of(spec) is not None)
     adviser = options.adviser or next(trained, None)
     scripted = ask is not None or not sys.stdin.isatty()
     return Session(

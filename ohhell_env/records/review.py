@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 
 from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.policy.features import LABELS
+from ohhell_env.bots.policy.network import POINTS_PER_UNIT
 from ohhell_env.bots.search import SearchBot
 from ohhell_env.files import write_whole
 from ohhell_env.records.replay import Replay
 
 FORMAT, VERSION = "ohhell", 1
 BATCHES = 10  # independent parts of a decision's play-outs; from their spread comes the standard error
-UNIT = 10.0  # points in a unit of a value network's output
 CLEAR, SMALLEST = 3.0, 0.5  # a mistake loses so many standard errors, and so many points, at least
 _FIGURES = ("probability", "value", "points", "error")
 
@@ -111,8 +111,8 @@ def review(
         on_progress: called with the number of decisions the search is done with, and of all.
 
     Raises:
-        FileNotFoundError: if there is no such checkpoint.
-        ValueError: if it, or the search, cannot play this table, or a number is out of range.
+        ValueError: if there is no such checkpoint, it, or the search, cannot play this table, or a number is out of
+            range.
     """
     if playouts < 0:
         raise ValueError(f"search={playouts} is not allowed; use 0 (no search) or more play-outs a decision")
@@ -143,7 +143,7 @@ def _ask_policy(replay: Replay, positions: list[int], name: str) -> tuple[dict[s
     if not bot.knows_values:
         return about, probabilities, None
     values, relabellings = bot.values(views, replay.tables)
-    return about, probabilities, UNIT * np.take_along_axis(values, LABELS[relabellings], axis=1)
+    return about, probabilities, POINTS_PER_UNIT * np.take_along_axis(values, LABELS[relabellings], axis=1)
 
 
 def _ask_search(

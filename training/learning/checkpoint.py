@@ -19,6 +19,7 @@ from safetensors.torch import save as tensor_bytes
 from ohhell_env.bots.policy.bot import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS
 from ohhell_env.bots.policy.features import INPUT_HASH
 from ohhell_env.bots.policy.network import FrozenNetwork
+from ohhell_env.bots.policy.trained_for import TrainedFor
 from ohhell_env.files import write_whole
 from ohhell_env.observation.standard import LAYOUT_HASH
 from training.learning.config import Config
@@ -131,6 +132,18 @@ def take_weights(network: PolicyNetwork, given: FrozenNetwork, scale: float) -> 
     scale_outputs(network, scale)
 
 
+def tables_of(config: Config) -> TrainedFor:
+    """The tables that a run trains for."""
+    rules = config.tables()[0]
+    return TrainedFor(
+        players=tuple(sorted({one.players for one in rules})),
+        max_hand_size=max(one.peak for one in rules) if not config.max_hand_size else config.max_hand_size,
+        bids=tuple(sorted({one.bids for one in rules})),
+        hook=tuple(sorted({one.hook for one in rules})),
+        deck=config.deck,
+    )
+
+
 def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counters: Counters) -> None:
     """Write a checkpoint folder that `load_policy` reads: weights, meta.json, model card.
 
@@ -144,6 +157,8 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
         "observation_layout": LAYOUT_HASH,
         "input_layout": INPUT_HASH,
         "network": network.describe(),
+        "outputs": learner_of(config).outputs,
+        "tables": tables_of(config).to_json(),
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
         "decisions": counters.decisions,
         "hands": counters.hands,

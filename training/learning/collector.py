@@ -22,7 +22,7 @@ from ohhell_env.bots.policy.features import (
     uniform,
     write_input,
 )
-from ohhell_env.bots.policy.network import FrozenNetwork
+from ohhell_env.bots.policy.network import POINTS_PER_UNIT, FrozenNetwork
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit, lowest, next_state, stream_of
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
@@ -33,7 +33,6 @@ from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.learning.config import Config
 
-RETURN_SCALE = 10.0  # points in a unit of return
 # Numbers of an iteration's random streams that draw the seats of others; training.learning.past has 2.
 _PAST_SEATS, _BOT_SEATS = 1, 3
 LEARNER, PAST, BOTS = 0, 1, 2  # who plays a seat; bot k is BOTS + k
@@ -355,7 +354,7 @@ class Collector:
         return Experience(
             self._inputs[:count],
             self._actions[:count],
-            (returns[hand, seat] / RETURN_SCALE).astype(np.float32),
+            (returns[hand, seat] / POINTS_PER_UNIT).astype(np.float32),
             hand,
             seat,
             float(points.sum() / players.sum()),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.bots.determinization import deal_world, plan_deals
-from ohhell_env.bots.policy.features import LABELS, best_action, uniform
+from ohhell_env.bots.policy.features import LABELS, chance_of, softmax_over_legal, uniform
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import ONE, Int, jit, jit_apart, left_of, lowest, next_state, popcount, stream_of
 from ohhell_env.kernel.rulebook import FIRST_BID
@@ -117,20 +117,14 @@ def judge_past(
     for j in range(values.shape[0]):
         game = positions[j]
         labels = relabellings[j]
-        highest = values[j, LABELS[labels, best_action(game, values, j, labels)]]
-        total = 0.0
-        rest = game["legal"]
-        while rest:
-            label = LABELS[labels, rulebook.action_of(game, lowest(rest))]
-            total += np.exp((values[j, label] - highest) / TEMPERATURE)
-            rest &= rest - 1
+        highest, total = softmax_over_legal(game, values, j, labels, TEMPERATURE)
         blur = SURPRISE / popcount(game["legal"])
         if actions[j] == SEALED:
             for bid in range(game["hand_size"] + 1):
-                chance = np.exp((values[j, FIRST_BID + bid] - highest) / TEMPERATURE) / total
+                chance = chance_of(values[j, FIRST_BID + bid], highest, total, TEMPERATURE)
                 chances[worlds[j], game["player"], bid] = (1.0 - SURPRISE) * chance + blur
         else:
-            chance = np.exp((values[j, LABELS[labels, actions[j]]] - highest) / TEMPERATURE) / total
+            chance = chance_of(values[j, LABELS[labels, actions[j]]], highest, total, TEMPERATURE)
             likelihoods[worlds[j]] += np.log((1.0 - SURPRISE) * chance + blur)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,14 @@ from ohhell_env.bots.policy.features import (
     LABELS,
     best_action,
     canonical_relabelling,
+    chance_of,
     input_sources,
     sampled_action,
+    softmax_over_legal,
     write_input,
 )
-from ohhell_env.bots.policy.network import LOGIT_SCALE, FrozenNetwork, read_network
+from ohhell_env.bots.policy.network import LOGIT_SCALE, OUTPUTS, FrozenNetwork, read_network
+from ohhell_env.bots.policy.trained_for import TrainedFor
 from ohhell_env.kernel.jit import jit, lowest, stream_of
 from ohhell_env.kernel.rulebook import action_of
 from ohhell_env.observation.standard import LAYOUT_HASH, OBSERVATION_SIZE
@@ -62,18 +66,15 @@ def write_probabilities(views: Any, values: Any, relabellings: Any, temperature:
         view = views[j]
         for action in range(chances.shape[1]):
             chances[j, action] = 0.0
-        best = best_action(view, values, j, relabellings[j])
-        highest = values[j, LABELS[relabellings[j], best]]
-        total = 1.0 if temperature <= 0 else 0.0
-        chances[j, best] = total
-        rest = view["legal"] if temperature > 0 else 0
+        if temperature <= 0:
+            chances[j, best_action(view, values, j, relabellings[j])] = 1.0
+            continue
+        highest, total = softmax_over_legal(view, values, j, relabellings[j], temperature)
+        rest = view["legal"]
         while rest:
             action = action_of(view, lowest(rest))
-            chances[j, action] = np.exp((values[j, LABELS[relabellings[j], action]] - highest) / temperature)
-            total += chances[j, action]
+            chances[j, action] = chance_of(values[j, LABELS[relabellings[j], action]], highest, total, temperature)
             rest &= rest - 1
-        for action in range(chances.shape[1]):
-            chances[j, action] /= total
 
 
 class PolicyBot(Bot):
@@ -85,9 +86,11 @@ class PolicyBot(Bot):
         temperature: above 0, actions are drawn with probability proportional to exp(value / temperature).
         name: what it was loaded by.
         meta: the checkpoint's meta.json.
+        outputs: what the network's outputs are: "values", in tens of points, or "logits" divided by LOGIT_SCALE.
+        trained_for: the tables of its training; at others it warns, once, where it is known.
 
     Raises:
-        ValueError: for a negative temperature.
+        ValueError: for a negative temperature, or other outputs.
     """
 
     plays_wide = False
@@ -99,14 +102,21 @@ class PolicyBot(Bot):
         temperature: float = 0.0,
         name: str = "policy",
         meta: dict[str, Any] | None = None,
+        outputs: str = "values",
+        trained_for: TrainedFor | None = None,
     ) -> None:
         super().__init__(seed)
+        if outputs not in OUTPUTS:
+            raise ValueError(f"outputs={outputs!r} is not known; use one of {', '.join(map(repr, OUTPUTS))}")
         if not temperature >= 0:
             raise ValueError(f"temperature={temperature!r} is not allowed; use 0 (the best action) or more")
         self.network = network
         self.temperature = float(temperature)
         self.name = name
         self.meta = meta or {}
+        self.outputs = outputs
+        self.trained_for = trained_for
+        self._checked: NDArray[np.void] | None = None  # tables that a warning was considered for
         self._sources = input_sources(network.sections)
 
     @classmethod
@@ -114,12 +124,13 @@ class PolicyBot(Bot):
         """As `load_policy`."""
         folder = find_checkpoint(name_or_path)
         network, meta = load_checkpoint(folder)
-        return cls(network, seed, temperature, folder.name, meta)
+        trained_for = TrainedFor.from_json(meta["tables"])
+        return cls(network, seed, temperature, folder.name, meta, meta["outputs"], trained_for)
 
     @property
     def knows_values(self) -> bool:
-        """Whether the network's outputs are values, in tens of points; those learned by ppo are logits."""
-        return bool(self.meta.get("config", {}).get("learner") != "ppo")
+        """Whether the network's outputs are values, in units of POINTS_PER_UNIT points; otherwise they are logits."""
+        return self.outputs == "values"
 
     @property
     def own_temperature(self) -> float:
@@ -141,7 +152,17 @@ class PolicyBot(Bot):
         write_probabilities(views, values, relabellings, self.temperature, chances)
         return chances
 
+    def warn_if_unfamiliar(self, tables: NDArray[np.void]) -> None:
+        """Warn, once, if this was not trained for these tables."""
+        if self.trained_for is None or self._checked is tables:
+            return
+        self._checked = tables
+        if told := self.trained_for.differences(tables):
+            warnings.warn(f"{self.name} was trained for {self.trained_for}; here it meets {told}", stacklevel=4)
+            self.trained_for = None
+
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        self.warn_if_unfamiliar(tables)
         values, relabellings = self.values(views, tables)
         actions = np.empty(len(views), dtype=np.int64)
         choose_actions(views, keys, values, relabellings, self.temperature, actions)
@@ -152,8 +173,8 @@ def load_policy(name_or_path: str | Path, seed: int = 0, temperature: float = 0.
     """A player from a shipped checkpoint's name ("NAME" or "checkpoints/NAME") or a checkpoint folder's path.
 
     Raises:
-        FileNotFoundError: if there is no such checkpoint; the message names those there are.
-        ValueError: if it was made for another observation, or its files are damaged or not a checkpoint's.
+        ValueError: if there is no such checkpoint (the message names those there are), it was made for another
+            observation, or its files are damaged or not a checkpoint's.
     """
     return PolicyBot.load(name_or_path, seed, temperature)
 
@@ -167,7 +188,7 @@ def find_checkpoint(name_or_path: str | Path) -> Path:
     """The folder of a shipped checkpoint by name, or the folder that a path names.
 
     Raises:
-        FileNotFoundError: if there is neither.
+        ValueError: if there is neither.
     """
     shipped = shipped_checkpoints()
     name = str(name_or_path).removeprefix("checkpoints/")
@@ -176,7 +197,7 @@ def find_checkpoint(name_or_path: str | Path) -> Path:
     folder = Path(name_or_path)
     if not (folder / META).is_file():
         names = ", ".join(shipped) or "none"
-        raise FileNotFoundError(
+        raise ValueError(
             f"there is no checkpoint {str(name_or_path)!r}: shipped are {names}; a path must lead to a folder with "
             f"{META} and {WEIGHTS}"
         )
@@ -208,7 +229,16 @@ def _read_meta(path: Path) -> dict[str, Any]:
         meta = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path} is not a checkpoint's {META}: {error}") from None
-    needed = ("format", "environment", "observation_layout", "input_layout", "network", "weights_sha256")
+    needed = (
+        "format",
+        "environment",
+        "observation_layout",
+        "input_layout",
+        "network",
+        "outputs",
+        "tables",
+        "weights_sha256",
+    )
     if not isinstance(meta, dict) or (missing := [key for key in needed if key not in meta]):
         lacks = "" if not isinstance(meta, dict) else f": it lacks {', '.join(missing)}"
         raise ValueError(f"{path} is not a checkpoint's {META}{lacks}")
@@ -223,4 +253,6 @@ def _read_meta(path: Path) -> dict[str, Any]:
                 f"{path}: the checkpoint was made for {key} {meta[key]!r}, this package has {ours!r}; use the release "
                 "that it was made with, or a newer checkpoint"
             )
+    if meta["outputs"] not in OUTPUTS:
+        raise ValueError(f"{path}: outputs are {meta['outputs']!r}; known are {', '.join(map(repr, OUTPUTS))}")
     return meta

@@ -239,8 +239,8 @@ def uniform(stream: np.uint64) -> float:
 
 
 @jit
-def sampled_action(game: Any, values: Any, row: Int, relabelling: Int, temperature: float, stream: np.uint64) -> Int:
-    """A legal action with probability proportional to exp(value / temperature)."""
+def softmax_over_legal(game: Any, values: Any, row: Int, relabelling: Int, temperature: float) -> Any:
+    """What `chance_of` needs of ``values[row]``: the greatest value of a legal action, and the softmax's sum."""
     highest = values[row, LABELS[relabelling, best_action(game, values, row, relabelling)]]
     total = 0.0
     rest = game["legal"]
@@ -248,12 +248,25 @@ def sampled_action(game: Any, values: Any, row: Int, relabelling: Int, temperatu
         label = LABELS[relabelling, action_of(game, lowest(rest))]
         total += np.exp((values[row, label] - highest) / temperature)
         rest &= rest - 1
-    left = uniform(stream) * total
+    return highest, total
+
+
+@jit
+def chance_of(value: float, highest: float, total: float, temperature: float) -> Any:
+    """The softmax's probability of a legal action of this value, by what `softmax_over_legal` returned."""
+    return np.exp((value - highest) / temperature) / total
+
+
+@jit
+def sampled_action(game: Any, values: Any, row: Int, relabelling: Int, temperature: float, stream: np.uint64) -> Int:
+    """A legal action with probability proportional to exp(value / temperature)."""
+    highest, total = softmax_over_legal(game, values, row, relabelling, temperature)
+    left = uniform(stream)
     action = np.int64(-1)
     rest = game["legal"]
     while rest:
         action = action_of(game, lowest(rest))
-        left -= np.exp((values[row, LABELS[relabelling, action]] - highest) / temperature)
+        left -= chance_of(values[row, LABELS[relabelling, action]], highest, total, temperature)
         if left < 0:
             return action
         rest &= rest - 1

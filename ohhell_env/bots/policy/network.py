@@ -15,6 +15,8 @@ from ohhell_env.bots.policy.sparse import forward, in_blocks
 from ohhell_env.bots.policy.vectors import BLOCK
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
 
+OUTPUTS = ("values", "logits")  # what a network's outputs are; a checkpoint's meta.json says which
+POINTS_PER_UNIT = 10.0  # points in a unit of a value, and of the returns that networks learn from
 LOGIT_SCALE = 15.0  # a logit of a policy learned by gradients is so many times the output of its checkpoint
 _UNITS = -(-NUM_ACTIONS // BLOCK) * BLOCK  # outputs, filled up with zeros to whole blocks
 
@@ -37,9 +39,10 @@ def shapes(width: int, depth: int, sections: Sequence[str]) -> dict[str, tuple[i
 class FrozenNetwork:
     """A trunk of equal layers with ReLU, and a head with one output for each action: 52 cards, 18 bids.
 
-    Trained by Deep Monte Carlo an output is the hand's expected return, in tens of points more than the others' mean.
-    Trained by policy gradients it is the action's logit, in a checkpoint divided by LOGIT_SCALE: the policy is drawn
-    from at temperature 1 / LOGIT_SCALE, and whatever weighs outputs up against each other can take either kind.
+    Trained by Deep Monte Carlo an output is the hand's expected return, the points more than the others' mean in units
+    of POINTS_PER_UNIT. Trained by policy gradients it is the action's logit, in a checkpoint divided by LOGIT_SCALE:
+    the policy is drawn from at temperature 1 / LOGIT_SCALE, and whatever weighs outputs up against each other can take
+    either kind.
 
     Args:
         tensors: the weights, float32, by the names and shapes of `shapes`.

@@ -21,6 +21,7 @@ from ohhell_env.bots.determinization import PLAN
 from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, judge_past, recall, resampled, tempered
 from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.policy.features import LABELS, best_action, sampled_action
+from ohhell_env.bots.policy.network import POINTS_PER_UNIT
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit, jit_apart, lowest, next_state, stream_of
 from ohhell_env.kernel.state import GAME, HAND_OVER
@@ -32,7 +33,6 @@ HEALTHY = 1.0  # effective sample size that the weights keep, in worlds played o
 PRIOR = 20.0  # worlds that the policy's own value of an option counts for
 MARGIN = 0.5  # options whose value is so much below the best one's are ruled out
 NOISE = 0.05  # temperature of the play-outs
-UNIT = 10.0  # points in a unit of the policy's values
 # Numbers of a decision's random streams; worlds are numbered from 0 on in a stream's key of its own.
 _DEALS, _SEALED, _CHOICE, _PLAYOUTS = range(4)
 
@@ -131,6 +131,7 @@ class PolicySearchBot(Bot):
         return cls(PolicyBot.load(name_or_path), seed, worlds)
 
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        self.policy.warn_if_unfamiliar(tables)
         actions = np.empty(len(views), dtype=np.int64)
         plan = np.zeros(1, dtype=PLAN)
         for j in range(len(views)):
@@ -141,7 +142,7 @@ class PolicySearchBot(Bot):
                 if boards is None:
                     raise ValueError(f"view {j}: no deal of the unseen cards fits the hand sizes and the voids shown")
                 mean = self._play_out(boards, tables, options, int(keys[j]))
-                worth = mean * self.worlds + prior * UNIT * PRIOR
+                worth = mean * self.worlds + prior * POINTS_PER_UNIT * PRIOR
                 actions[j] = options[np.argmax(worth)]
         return actions
 
