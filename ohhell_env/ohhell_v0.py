@@ -60,7 +60,7 @@ At tables of the wide form (those with `rules.standard` false) there are 122 act
 
 `observation` is zeros and ones as `ohhell_env.observation_layout()` names them: own hand, cards unseen and played,
 the trick, bids (others' sealed bids as hidden), tricks taken and still needed, scores. Seats are relative to the
-viewer. At tables of the wide form it has 5033 entries (`observation_layout(rules)`).
+viewer. At tables of the wide form it has 5034 entries (`observation_layout(rules)`).
 `ohhell_env.decode(observation)` gives it back as facts, `ohhell_env.observation_text(observation)` as text.
 `action_mask` has a one for each legal action of the agent to act and is all zero for the others; it stands in
 `infos[agent]` too.
@@ -69,7 +69,8 @@ viewer. At tables of the wide form it has 5033 entries (`observation_layout(rule
 
 `reward="points"`: each hand's points, when the hand ends, so that a match's rewards add up to the score.
 `"zero_sum"`: the same less the table's mean. `"win"`: the share of the match's win (1/k for each of k winners), at
-the end, else 0.
+the end, else 0. Higher is better in all three: at tables where the lowest total wins, points count negative in the
+first two, so that the rewards of a match add up to minus the score.
 
 `infos[agent]`: `action_mask`; `score`, points in this match so far; `win_share`, 0 until the match is over.
 
@@ -80,13 +81,16 @@ the end, else 0.
 - `rules`: an `ohhell_env.Rules`, or the name of a preset; `players` is short for the default rules with so many
   players.
 - `render_mode`: `"ansi"`: `render()` returns the table as text; `"rgb_array"`: as a picture, (800, 1280, 3) uint8;
-  `"human"`: every step shows it in a window. `env.viewer = seat` shows what that seat may see, None (default) all.
+  `"human"`: every step shows it in a window. `env.viewer = seat` shows what that seat may see, `"table"` no cards but
+  those played, None (default) all; `env.totals = False` leaves the totals out of the text.
 - `illegal_reward`: an illegal action ends the match for everybody, with a warning and this reward for whoever made
   it. `raw_env` takes the same arguments but this one: there an illegal action raises `ValueError` and changes
   nothing.
 
 `reset(seed, options)`: `options={"deals": [deck, ...], "dealer": seat}` gives the first hands' decks (52 cards each,
-in the order dealt, as numbers or names such as `"TD"`) and the first dealer. One seed always gives the same match.
+in the order dealt, as numbers or names such as `"TD"`) and the first dealer. One seed always gives the same match, and
+the resets without a seed that follow it always the same matches after it, however far each was played.
+`env.unwrapped.upload_decks(decks)` gives decks for the hands from the next deal on.
 
 `env.unwrapped.game` is a read-only view of the whole table; `game.events(seat)` lists everything as that seat saw it.
 
@@ -97,7 +101,9 @@ take no other, as their masks say (which are never empty). `illegal_reward=None`
 
 ## Version history
 
-- v0: first release.
+- v0: first release. Before it, 0.1.0: the match after a match depends on its seed alone; rewards are better when higher
+  wherever the lowest total wins; a golden hand there takes a point off for a trick; a forced lead of trump does not
+  break trump; a blind bid that fails gains nothing more; cooperative matches have no limit of deals by default.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from ohhell_env.kernel.state import (
     check_seed,
     compile_rules,
     form_of,
+    given_decks,
     own_arrays,
-    parse_decks,
 )
 from ohhell_env.observation.standard import encode, observation_size
 from ohhell_env.rules.rules import Rules
@@ -217,7 +217,7 @@ class Simulator:
         seed: an int (each game gets a seed of its own from it), a sequence of N ints (game i's match is then the one
             that ``env.reset(seed=seed[i])`` plays), or None for a seed from the operating system.
         reward: "points" (a hand's points when it ends), "zero_sum" (less the table's mean), or "win" (share of the
-            win, when the match ends).
+            win, when the match ends). Higher is better in each: where the lowest total wins, points count negative.
         observe: write observations; without them a simulator takes a third of the memory and steps faster.
         threads: step games in this many threads, for large N.
         decks: decks for the first hands of every match, in the order dealt; hands beyond them are shuffled.
@@ -253,7 +253,7 @@ class Simulator:
         self.players = max(one.players for one in self.rules)
         self.form = form_of(self.rules)
         self.tables = compile_rules(self.rules, self.form)
-        self._decks = parse_decks(decks, self.rules)
+        self._decks = given_decks(decks, self.rules)
         self._playouts = np.zeros(num_games, dtype=np.uint64)
         self._pool: ThreadPoolExecutor | None = None
         self._own: Batch | None = None  # the last batch seen, which need not be checked again

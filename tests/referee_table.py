@@ -71,6 +71,12 @@ def hands_of(ramp: Any, players: int, cards: int, cap: int = 0) -> list[Hand]:
         "random": up,  # Rules: each size once
         "drawn": up[:-1] + down,  # Rules: as many as "up-down" has
     }
+    if ramp == "up-down, no trump twice":  # encyclopedia, 64 cards: 2 no trump hands in the middle
+        return [
+            *((n, frozenset[str]()) for n in up),
+            *[(peak, frozenset({"no trump"}))] * 2,
+            *((n, frozenset[str]()) for n in down),
+        ]
     if isinstance(ramp, str) and ramp in named:
         return [(size, frozenset()) for size in named[ramp]]
     if isinstance(ramp, str):

@@ -40,7 +40,7 @@ class VariantReferee:
         cap: int = 0,
         knocking: bool = False,
         cooperative: bool = False,
-        attempts: int = 3,
+        attempts: int = 0,
         nil_round: bool = False,
         blind_bids: bool = False,
         full_deal: str = "none",
@@ -49,6 +49,7 @@ class VariantReferee:
         duplicates: str = "first",
         own_cards: str = "seen",
         hands_shown: bool = False,
+        sort_hands: bool = False,
         lowest_wins: bool | None = None,
     ) -> None:
         self.players, self.deck, self.card_set = players, list(deck), card_set
@@ -61,7 +62,7 @@ class VariantReferee:
         self.knocking, self.cooperative, self.attempts = knocking, cooperative, attempts
         self.nil_round, self.blind_bids = nil_round, blind_bids
         self.lead_trump, self.must_trump, self.duplicates = lead_trump, must_trump, duplicates
-        self.own_cards, self.hands_shown = own_cards, hands_shown
+        self.own_cards, self.hands_shown, self.sort_hands = own_cards, hands_shown, sort_hands
 
         self.phase = "deal"
         self.turn: int | None = None
@@ -120,6 +121,10 @@ class VariantReferee:
         # base: one card at a time, the dealer's left first
         for number, card in enumerate(order[: self.size * self.players]):
             self.cards[(self.dealer + 1 + number) % self.players].append(card)
+        if self.sort_hands and self.size >= 3:
+            # encyclopedia, Penguin Whist: each neighbour's hand of three or more cards is sorted into suits
+            for hand in self.cards:
+                hand.sort(key=lambda card: "CDHS*".index("*" if is_joker(str(card)) else str(card)[-1]))
         self.dealt = [[str(card) for card in hand] for hand in self.cards]
         self._choose_trump(order, cut)
         self.last_points = None
@@ -339,9 +344,15 @@ class VariantReferee:
         return trumps if self.must_trump and trumps else hand
 
     def broken(self) -> bool:
-        """Whether a trump has been played in this hand."""
-        trumps = [card for cards in self.played for card in cards if self.suit(card) == self.trump_suit]
-        return self.trump_suit is not None and bool(trumps)
+        """Whether trump has been dumped on a trick (online) that another suit led; a trump that is led is not."""
+        if self.trump_suit is None:
+            return False
+        return any(
+            self.suit(card) == self.trump_suit
+            for trick in [*self.tricks, self.trick]
+            if trick and self.suit(trick[0][1]) != self.trump_suit
+            for _, card in trick[1:]
+        )
 
     # --- Playing ------------------------------------------------------------------------------------------------------
 
@@ -416,7 +427,7 @@ class VariantReferee:
             self.attempt = 0
         else:  # encyclopedia, cooperative: the deal moves left and the round is re-dealt (Rules: and nobody scores)
             self.last_points = [0] * self.players
-            self.lost = self.attempt == self.attempts
+            self.lost = self.attempt == self.attempts  # Rules: with a limit of deals; 0, which no deal has, is none
         self.scores = [total + points for total, points in zip(self.scores, self.last_points, strict=True)]
         self.dealer = (self.dealer + 1) % self.players  # base: the deal passes to the left
         self.turn = self.leader = None
@@ -428,7 +439,8 @@ class VariantReferee:
     def _points(self, seat: int) -> float:
         taken, bid, blind = self.taken[seat], self.bids[seat], self.blind[seat]
         if "golden" in self.special:
-            return taken  # Rules: a point a trick
+            # encyclopedia: as many tricks as he or she can (Rules: a point a trick, taken off where the lowest wins)
+            return -taken if self.lowest else taken
         if "miser" in self.special:
             # encyclopedia: who takes the least tricks has fulfilled the contract (Rules: a bid of zero)
             return self._worth(0, 0 if taken == min(self.taken) else taken)
@@ -436,10 +448,12 @@ class VariantReferee:
         points = self._worth(bid, taken)
         if not isinstance(blind, int):
             return points
+        penalty = points > 0 if self.lowest else points < 0
+        if bid != taken and not penalty:
+            return points  # Rules: no score was made, and what a miss pays is no penalty
         if bid == blind:
             return 2 * points  # encyclopedia: for double score and double penalties
-        gained = points < 0 if self.lowest else points > 0
-        return points * (1.5 if gained else 3)  # encyclopedia: adjusted, for 1.5x score and 3x penalties
+        return points * (3 if penalty else 1.5)  # encyclopedia: adjusted, for 1.5x score and 3x penalties
 
     # --- End ----------------------------------------------------------------------------------------------------------
 

@@ -147,6 +147,7 @@ def test_equal_rules_are_equal_and_every_option_counts() -> None:
     others += [Rules(bids="open", hook=False, cooperative=True), Rules(attempts=2), Rules(nil_round=True)]
     others += [Rules(blind_bids=True), Rules(must_trump=True), Rules(deck=DOUBLE_DECK, duplicates="ante")]
     others += [Rules(own_cards="hidden"), Rules(hands_shown=True), Rules(lowest_wins=True), Rules(deals=[range(52)])]
+    others += [Rules(own_cards="hidden", sort_hands=True)]
     assert len({Rules(), Rules(players=4), *others}) == 1 + len(others) == 1 + len(fields(Rules))
 
 

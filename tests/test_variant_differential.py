@@ -77,7 +77,8 @@ def play_beside_each_other(rules: Rules, hands: int, seed: int, sights: float = 
                 continue
             played += 1
             happened.update(what_happened(referee))
-            assert referee.last_points == batch.reward[i, : rules.players].tolist(), rules
+            sign = -1 if referee.lowest else 1  # a reward is better when higher
+            assert referee.last_points == (sign * batch.reward[i, : rules.players]).tolist(), rules
             assert (referee.phase == "over") == batch.match_over[i]
             if batch.match_over[i]:
                 referees[i] = kernel.sit_down(simulator.games[i])
@@ -147,7 +148,8 @@ def play_a_match_in_the_environment(rules: Rules, seed: int) -> None:
 
 def test_environment_and_referee_agree_to_the_end_of_a_match() -> None:
     for number, rules in enumerate([*RARE, *variants()[::4]]):
-        if rules.num_hands < 8:
+        endless = rules.cooperative and not rules.attempts  # at random
+        if rules.num_hands < 8 and not endless:
             play_a_match_in_the_environment(rules, number)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 from typing import Any
 
 import pytest
 from referee_views import bid_seen, card_shown, seen_hands, trump_known, unplaced
-from variant_play import NIL_HANDS, SUITS, TABLES, RefereeTable, one_hand
+from variant_play import NIL_HANDS, SUITS, TABLES, EnvironmentTable, RefereeTable, one_hand
 
 from ohhell_env import Deck, Rules, preset
 
@@ -44,6 +45,9 @@ def sit_down(request: pytest.FixtureRequest) -> Any:
         (preset("hassenpfeffer"), [7, 6, 5, 4, 3, 2, 1, 2, 3, 4, 5, 6, 7]),
         (preset("crazy_whist"), [8, 7, 6, 5, 4, 3, 2, 1] * 4),
         (preset("oh_sh"), [*range(1, 11), 10, 10, *range(10, 0, -1)]),
+        (preset("oh_sh", players=4), [*range(1, 17), 16, 16, *range(16, 0, -1)]),  # 64 cards: 16 each
+        (preset("oh_sh", players=8), [*range(1, 9), 8, 8, *range(8, 0, -1)]),
+        (preset("oh_sh", cap=7), [*range(1, 8), 7, 7, *range(7, 0, -1)]),  # encyclopedia: a shorter game up to 7
         (preset("pocha"), [*range(1, 11), *range(9, 0, -1)]),
     ],
 )
@@ -181,6 +185,17 @@ def test_where_the_lowest_wins_points_are_what_a_moved_blind_bid_loses(sit_down:
     assert table.points == (0, 9, 1)
 
 
+def test_a_blind_bid_that_fails_gains_nothing_more(sit_down: Any) -> None:
+    table = blind_table(sit_down, scoring="basic")  # which pays for misses
+    table.act(1, 3, "pass", 1, 1, 0)
+    all_to_the_leader(table)
+    assert table.points == (5, 0, 10), "bid 1 blind, took 5: a point a trick, once"
+    table = blind_table(sit_down, scoring="basic")
+    table.act(3, 0, "pass", 4, 0, 0)
+    all_to_the_leader(table)
+    assert table.points == (5, 20, 10), "the same where it was moved; a blind zero made counts twice"
+
+
 def test_the_hook_can_force_a_blind_dealer_to_move(sit_down: Any) -> None:
     table = blind_table(sit_down, hook=True)
     table.act("pass", "pass", 2, 3, 0)
@@ -230,6 +245,35 @@ def test_cooperative_bids_must_fit_and_a_missed_hand_is_dealt_again_by_the_next_
     assert (game.size, game.dealer, game.turn, game.attempt) == (2, 1, 2, 2)
 
 
+def test_a_cooperative_hand_is_dealt_until_it_is_made_unless_the_table_sets_a_limit() -> None:
+    rules = Rules(players=3, ramp=(2, 1), bids="open", hook=False, cooperative=True, trump="none")
+    table = RefereeTable(rules)
+    for failed in range(1, 11):
+        table.act(1, 0, 1, *_dealer_takes_both())
+        assert (table.phase, table.game.attempt, table.game.size) == ("bid", failed + 1, 2)
+    table.act(0, 0, 2, *_dealer_takes_both())
+    assert (table.game.attempt, table.game.size, sum(table.scores)) == (1, 1, 32)
+    env, random, most = EnvironmentTable(rules), Random(1), 0
+    while env.phase != "over":
+        env.act(random.choice(sorted(env.legal, key=str)))
+        most = max(most, env.game.deals)
+    assert most > 3 and sum(env.win_shares) == 1, "made at last, by chance"
+
+
+def test_penguin_whist_hands_of_three_and_more_are_sorted_by_suit_before_the_bidding(sit_down: Any) -> None:
+    hands = ("3S AC 2H 7C", "4S 4H 4D 4C", "5C 5S 6C 5D")
+    table = sit_down(one_hand(*hands, own_cards="hidden", sort_hands=True))
+    table.act(1, 1, 1)
+    assert table.legal == {0, 1, 2, 3}, "positions of AC 7C 2H 3S"
+    table.act(0)
+    assert table.legal == {0}, "4C, 4D, 4H, 4S"
+    table.act(0)
+    assert table.legal == {0, 1}, "5C, 6C, 5D, 5S"
+    unsorted = sit_down(one_hand("3S AC", "4S 4C", "5C 5S", own_cards="hidden", sort_hands=True))
+    unsorted.act(1, 1, 1, 1)
+    assert unsorted.legal == {1}, "hands of two lie as they were dealt"
+
+
 def _dealer_takes_both() -> list[str]:
     """The deck in order deals seat 1 the 2C and 5C, seat 2 the 3C and 6C, seat 0 the 4C and 7C."""
     return ["5C", "6C", "7C", "4C", "2C", "3C"]
@@ -273,6 +317,19 @@ def test_in_a_golden_hand_nobody_bids_and_a_trick_is_a_point(sit_down: Any) -> N
     assert (table.phase, table.turn) == ("play", 0)
     table.act("KC", "AS", "3C", "2C", "2S", "4C")
     assert table.points == (1, 0, 1)
+
+
+def test_where_the_lowest_total_wins_a_golden_hand_is_won_by_who_takes_the_tricks(sit_down: Any) -> None:
+    hands = ("AC KC QC", "2C 3C 4C", "2D 3D 4D")
+    table = sit_down(one_hand(*hands, special="golden", scoring="negative"))
+    table.act("AC", "2C", "2D", "KC", "3C", "3D", "QC", "4C", "4D")
+    assert (table.points, table.win_shares) == ((-3, 0, 0), (1, 0, 0))
+
+
+def test_where_the_lowest_total_wins_a_miser_hand_is_won_by_who_takes_the_fewest(sit_down: Any) -> None:
+    table = sit_down(one_hand("KC 2C", "AS 2S", "3C 4C", special="miser", scoring="negative"))
+    table.act("KC", "AS", "3C", "2C", "2S", "4C")
+    assert (table.points, table.win_shares) == ((1, 0, 1), (0, 1, 0))
 
 
 def test_in_a_miser_hand_the_least_tricks_fulfil_the_contract(sit_down: Any) -> None:

@@ -157,6 +157,15 @@ def test_broken_trump_may_be_led(sit_down: Any) -> None:
     assert (table.turn, table.legal) == (1, {"3S", "4D"})
 
 
+def test_a_lead_of_trump_that_nobody_could_help_does_not_break_it(sit_down: Any) -> None:
+    hands = ("4S 3S 2S", "AS KS 4D", "5S 6C 7D")
+    table = sit_down(one_hand(*hands, trump="spades", lead_trump="broken"))
+    table.act(1, 1, 1, "4S", "AS", "5S")
+    assert (table.turn, table.legal) == (1, {"4D"}), "online table: broken is dumped on a trick"
+    table.act("4D", "7D", "2S")
+    assert (table.turn, table.legal) == (0, {"3S"})
+
+
 @pytest.mark.parametrize("lead_trump", ["broken", "not first"])
 def test_who_has_only_trumps_may_lead_them(sit_down: Any, lead_trump: str) -> None:
     table = sit_down(one_hand("KS 2S", "AC 2C", trump="spades", lead_trump=lead_trump))

@@ -154,6 +154,7 @@ class Sight:
             rules.cooperative,
             rules.nil_round,
             rules.blind_bids,
+            rules.sort_hands,
         )
         ways = ("turned", "fixed", "named", "cut", "drawn")
         choices = (

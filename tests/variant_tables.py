@@ -60,6 +60,7 @@ SPECIAL_RAMPS: dict[str, tuple[int | str, ...]] = {
     "no trump without bids": ("3 no trump golden", "2 no trump miser", 1),
 }
 NAMED_RAMPS = ("down-up", "up-down", "down", "up", "up-down, peak twice", "up twice", "random", "drawn")
+NAMED_RAMPS += ("up-down, no trump twice",)
 SEQUENCE = ("diamonds", "clubs", "hearts", "spades", "none")
 WAYS = {"ordinary": {}} | {way: {way: True} for way in ("knocking", "cooperative", "nil_round", "blind_bids")}
 OPTIONS: dict[str, tuple[Any, ...]] = {
@@ -73,13 +74,14 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "scoring": ("exact", "basic", "negative", "spades_double", "binary_nil", "scratch", "of its own"),
     "first_dealer": (0, "last seat", "random"),
     "way": tuple(WAYS),
-    "attempts": (1, 3),
+    "attempts": (0, 1, 3),
     "full_deal": ("none", "last", "cut"),
     "lead_trump": ("any", "broken", "not first"),
     "must_trump": (False, True),
     "duplicates": ("first", "ante", "exception"),
     "own_cards": ("seen", "forehead", "hidden"),
     "hands_shown": (False, True),
+    "sort_hands": (False, True),
     "lowest_wins": (None, True, False),
     "deals": (0, 2),
 }
@@ -101,6 +103,8 @@ CLASHES: list[tuple[str, tuple[Any, ...], str, tuple[Any, ...], str]] = [
     ("hands_shown", (True,), "own_cards", ("forehead", "hidden"), "needs own_cards='seen'"),
     ("hands_shown", (True,), "way", ("blind_bids",), "cannot have blind hands or bids"),
     ("hands_shown", (True,), "ramp", ("blind", "no trump blind"), "cannot have blind hands or bids"),
+    ("sort_hands", (True,), "own_cards", ("seen", "forehead"), "sort_hands=True needs own_cards='hidden'"),
+    ("sort_hands", (True,), "full_deal", ("last",), "would not lie last"),
     ("ramp", ("drawn",), "trump", _BUT_DRAWN["trump"], "draws both or neither"),
     ("trump", ("drawn",), "ramp", _BUT_DRAWN["ramp"], "draws both or neither"),
     ("full_deal", ("last", "cut"), "trump", _BUT_TURNED, "needs trump='turned'"),
@@ -115,6 +119,7 @@ NEEDS: dict[tuple[str, Any], dict[str, Any]] = {
     ("way", "cooperative"): {"hook": False, "bids": "open"},
     ("ramp", "drawn"): {"trump": "drawn"},
     ("trump", "drawn"): {"ramp": "drawn"},
+    ("sort_hands", True): {"own_cards": "hidden"},
     ("duplicates", "ante"): {"deck": "some twice"},
     ("duplicates", "exception"): {"deck": "some twice"},
 }
@@ -175,6 +180,7 @@ def table_of(choice: Choice) -> Rules:
         first_dealer=players - 1 if choice["first_dealer"] == "last seat" else choice["first_dealer"],
         own_cards=choice["own_cards"],
         hands_shown=choice["hands_shown"],
+        sort_hands=choice["sort_hands"],
         lowest_wins=choice["lowest_wins"],
         deals=tuple(rng.sample(names, len(names)) for _ in range(choice["deals"])),  # type: ignore[misc]
         **{option: choice[option] for option in plain},
@@ -276,7 +282,6 @@ MOST_PLAYERS = dict.fromkeys(PRESETS, 10) | {
     "seven_up_seven_down": 7,
     "trickster": 5,
     "crazy_whist": 6,
-    "oh_sh": 6,
 }
 
 
@@ -301,7 +306,16 @@ def referee_for(rules: Rules, first_dealer: int) -> VariantReferee:
             return float(function(bid, taken, size, players, letters[trump]))
 
     options = ("ramp", "hook", "bids", "trump", "cap", "knocking", "cooperative", "attempts", "nil_round", "blind_bids")
-    options += ("full_deal", "lead_trump", "must_trump", "duplicates", "own_cards", "hands_shown", "lowest_wins")
+    options += (
+        "full_deal",
+        "lead_trump",
+        "must_trump",
+        "duplicates",
+        "own_cards",
+        "hands_shown",
+        "sort_hands",
+        "lowest_wins",
+    )
     return VariantReferee(
         players=rules.players,
         scoring=scoring,

@@ -188,8 +188,8 @@ class OhHellGame(pyspiel.Game):
         )
         if not rules.standard:
             raise ValueError(
-                "the OpenSpiel game is of the standard form: 3 to 7 players, each card once, trump turned or none, a "
-                f"scoring that does not ask for trump; got {dict(given)}"
+                "the OpenSpiel game is of the standard form (see Rules.standard); this table is of the wide form for "
+                f"{', '.join(rules.wide_options)}"
             )
         self.table = table = table_of(rules, given["reward"])
         low, high, total = self._utilities()
@@ -210,7 +210,7 @@ class OhHellGame(pyspiel.Game):
         if self.table.reward == "win":
             return 0.0, 1.0, 1.0
         points = tabulate(resolve(rules.scoring), (size,), rules.players)[size, : size + 1, : size + 1].ravel().tolist()
-        low, high = float(min(points)), float(max(points))
+        low, high = sorted((-1.0 if rules.lowest else 1.0) * worst for worst in (min(points), max(points)))
         if self.table.reward == "points":
             return low, high, None
         spread = (high - low) * (rules.players - 1) / rules.players

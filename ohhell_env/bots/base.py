@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ohhell_env.kernel.jit import Int, by_form, jit, mix, seed_of, stream_of
 from ohhell_env.kernel.state import NAME_SUIT, NONE, WIDE_FORM, form_of_records
 from ohhell_env.observation.standard import blind
+from ohhell_env.rules.rules import Rules
 
 
 class Tables(Protocol):
@@ -30,7 +31,7 @@ def _decision_number(game: Any, table: Any) -> Int:
 
 @jit
 def _wide_decision_number(game: Any, table: Any) -> Int:
-    deals = np.int64(game["hand"]) * 128 + game["deals"]
+    deals = np.int64(game["hand"]) + 128 * game["deals"]  # at most 128 hands; deals of one have no limit
     return deals * 512 + game["num_calls"] + 2 * game["num_plays"] - (game["phase"] == NAME_SUIT)
 
 
@@ -96,9 +97,12 @@ class Bot(ABC):
         """What `choose` gets: the views of the seats to act, the tables, and the decisions' keys."""
         holder: Tables = getattr(source, "unwrapped", source)
         if not self.plays_wide and form_of_records(holder.games) is WIDE_FORM:
+            rules = getattr(holder, "rules", ())
+            tables = (rules,) if isinstance(rules, Rules) else tuple(rules)
+            wide = dict.fromkeys(option for one in tables for option in one.wide_options)
             raise ValueError(
-                f"{type(self).__name__} plays tables of the standard form only (see Rules.standard): 3 to 7 players, "
-                "one deck of 52, bids, and trump turned up or none; 'random' and 'heuristic' play every table"
+                f"{type(self).__name__} plays tables of the standard form only (see Rules.standard), and this one is "
+                f"of the wide form{' for ' + ', '.join(wide) if wide else ''}; 'random' and 'heuristic' play all"
             )
         every = np.arange(len(holder.games)) if games is None else np.asarray(games, dtype=np.int64)
         views = np.empty(len(every), dtype=holder.games.dtype)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import operator
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, NoReturn
 
@@ -20,7 +21,7 @@ from pettingzoo.utils.env import AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
 from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.jit import Int, entry_point, jit, next_state, seed_of
+from ohhell_env.kernel.jit import Int, entry_point, jit
 from ohhell_env.kernel.state import (
     HAND_OVER,
     MATCH_OVER,
@@ -31,14 +32,15 @@ from ohhell_env.kernel.state import (
     check_seed,
     compile_rules,
     form_of,
+    given_decks,
+    later_decks,
     own_arrays,
-    parse_decks,
 )
 from ohhell_env.observation.standard import encode, observation_layout, observation_size
 from ohhell_env.rules.presets import preset
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.actions import action_text
-from ohhell_env.table.game import Game, illegal_action_text
+from ohhell_env.table.game import Game, Viewer, illegal_action_text
 from ohhell_env.table.text import table_text
 
 STATE_SIZE = STANDARD_FORM.players * STANDARD_FORM.kinds + observation_size(STANDARD_FORM)
@@ -66,12 +68,6 @@ def start_table(games: Any, tables: Any, decks: Any, seed: Int, dealer: Int, obs
     """A new match; returns the seat to act."""
     rulebook.start_match(games[0], tables[0], decks, seed, dealer)
     return observe_current(games, tables, observation, mask)
-
-
-@jit
-def next_seed(games: Any) -> Int:
-    """The seed that the match's own stream gives for the next match."""
-    return seed_of(next_state(games[0]["stream"]))
 
 
 @jit
@@ -124,7 +120,9 @@ class OhHellEnv(AECEnv[str, Any, Any]):
 
     Attributes:
         rules: the table's rules.
-        viewer: the seat whose view `render` shows, and nothing that this seat may not know; None shows everything.
+        viewer: the seat whose view `render` shows, and nothing that this seat may not know; "table" shows what lies
+            face up for all and no hands; None shows everything.
+        totals: whether `render` shows the match's totals, in mode "ansi" (online table, "Hide player points").
         games: array of one record, `state.GAME` or ``WIDE_GAME``; bots read it.
         tables: array of one record, `state.TABLE` or ``WIDE_TABLE``.
         form: which of the two the table has, and the sizes that follow from it.
@@ -140,7 +138,8 @@ class OhHellEnv(AECEnv[str, Any, Any]):
     _ready = False  # whether reset() was called
     _actor: str | None = None  # the agent whose mask and observation are at hand
     _drawing: Any = None  # the painter or window, once something was drawn
-    viewer: int | None = None
+    viewer: Viewer = None
+    totals: bool = True
 
     def __init__(
         self,
@@ -217,31 +216,29 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         """Start a match.
 
         Args:
-            seed: 0..2**63-1 makes the match repeatable; without one it continues the environment's random stream.
+            seed: 0..2**63-1 makes the match repeatable; without one the match is the next after the one before, which
+                depends on that match's seed alone, not on how far it got.
             options: ``"deals"``: decks for the first hands, each a whole deck of names or numbers in the order dealt;
-                ``"dealer"``: seat of the first dealer. Other keys are ignored.
+                ``"dealer"``: seat of the first dealer. Other keys, which wrappers may pass, are ignored.
 
         Raises:
-            ValueError: if the seed, a deck or the dealer is not allowed; the environment has then not changed.
+            ValueError: if the seed, a deck or the dealer is not allowed, for decks in a cooperative match, and for a
+                key that is nearly one of these; the environment has then not changed.
         """
-        options = options or {}
-        decks = parse_decks(options.get("deals", ()), (self.rules,))
-        dealer = options.get("dealer", int(self.tables["first_dealer"][0]))
-        drawn = "dealer" not in options and dealer == NONE
-        whole = isinstance(dealer, (int, np.integer)) and not isinstance(dealer, bool)
-        if not drawn and not (whole and 0 <= dealer < len(self._seat)):
-            raise ValueError(f"dealer={dealer!r} is not allowed; use a seat 0..{len(self._seat) - 1}")
+        options = known_options(options, ("deals", "dealer"))
+        decks = given_decks(options.get("deals", ()), (self.rules,))
+        dealer = first_dealer(options, self.tables)
         if seed is not None:
             seed = check_seed(seed)
         else:
-            seed = int(next_seed(self.games)) if self._ready else secrets.randbits(63)
+            seed = int(rulebook.next_seed(self.games["seed"][0])) if self._ready else secrets.randbits(63)
         self.games = np.zeros(1, dtype=self.form.game)  # a new array: views of the match before keep showing that match
         self._decks = decks
         self._past: list[NDArray[np.void]] = []
         self._ready = self._updated = True
         self._observation = np.empty(self._size, dtype=np.int8)
         self._mask = np.empty(self._num_actions, dtype=np.int8)
-        seat = start_table(self.games, self.tables, decks, seed, int(dealer), self._observation, self._mask)
+        seat = start_table(self.games, self.tables, decks, seed, dealer, self._observation, self._mask)
         self.agents = self.possible_agents[:]
         self.rewards = self._nobody.copy()
         self._cumulative_rewards = self._nobody.copy()
@@ -254,6 +251,20 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         self.infos[actor] = {"action_mask": self._mask, "score": 0.0, "win_share": 0.0}
         if self.render_mode == "human":
             self.render()
+
+    def upload_decks(self, decks: Any) -> None:
+        """Decks in place of the shuffle from the next deal of this match on (online table, "Allow deck upload").
+
+        Args:
+            decks: as ``options["deals"]`` of `reset`; they replace those that were given for these hands before. An
+                empty list goes back to the shuffle, whose deals do not depend on what was uploaded.
+
+        Raises:
+            ValueError: if a deck is not allowed, or the match is cooperative.
+        """
+        if not self._ready:
+            raise ValueError("there is no match to upload decks to: call reset() first")
+        self._decks = later_decks(self._decks, decks, self.rules, int(self.games["hand"][0]) + 1)
 
     def step(self, action: Any) -> None:
         """Bid or play for ``agent_selection``; for an agent that is done, only None."""
@@ -349,9 +360,9 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             return None
         game = self.game
         if self.render_mode == "ansi":
-            text = table_text(game, self.viewer)
+            text = table_text(game, self.viewer, self.totals)
             if game.past_hands and not any(bid is not None for bid in game.bids):
-                text = f"{table_text(game.past_hands[-1], self.viewer)}\n\n{text}"
+                text = f"{table_text(game.past_hands[-1], self.viewer, self.totals)}\n\n{text}"
             return text
         from ohhell_env.render.scene import scene_of
 
@@ -453,6 +464,36 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         self._accumulate_rewards()
         self.infos[agent] = self._waiting[agent]
         self._end(True)
+
+
+def known_options(options: dict[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
+    """The options of a reset that are ours; other keys are left to wrappers.
+
+    Raises:
+        ValueError: for a key that is nearly one of ours, and so probably meant to be it.
+    """
+    for key in options or {}:
+        near = get_close_matches(str(key).lower(), known, 1, cutoff=0.7)
+        if near and key not in known:
+            raise ValueError(
+                f"options: {key!r} is not known; did you mean {near[0]!r}? Known are {', '.join(map(repr, known))}"
+            )
+    return {key: value for key, value in (options or {}).items() if key in known}
+
+
+def first_dealer(options: dict[str, Any], tables: NDArray[np.void]) -> int:
+    """Seat of the first dealer: by the options of a reset, or else as the table has it, NONE where it is drawn.
+
+    Raises:
+        ValueError: if the option is not a seat.
+    """
+    if "dealer" not in options:
+        return int(tables["first_dealer"][0])
+    dealer, players = options["dealer"], int(tables["players"][0])
+    whole = isinstance(dealer, (int, np.integer)) and not isinstance(dealer, bool)
+    if not (whole and 0 <= dealer < players):
+        raise ValueError(f"dealer={dealer!r} is not allowed; use a seat 0..{players - 1}")
+    return int(dealer)
 
 
 class _OrderedIterable(AECIterable[str, Any, Any]):

@@ -121,6 +121,10 @@ class NoopEnv(ParallelEnv[str, Any, Any]):
             infos,
         )
 
+    def upload_decks(self, decks: Any) -> None:
+        """Decks in place of the shuffle from the next deal on; see `ohhell_env.envs.aec.OhHellEnv.upload_decks`."""
+        self.table.upload_decks(decks)
+
     def state(self) -> NDArray[np.int8]:
         return self.table.state()
 

@@ -11,7 +11,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from ohhell_env.envs.aec import OhHellEnv
+from ohhell_env.envs.aec import OhHellEnv, known_options
 from ohhell_env.envs.lineup import Lineup, Opponents
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game, illegal_action_text
@@ -24,7 +24,8 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
     """A match from one seat's point of view; ``gymnasium.make("OhHell-v0", ...)`` takes the same arguments.
 
     An episode is a match. Every observation is a decision of this seat, up to the last, which shows the match's end.
-    The rewards of an episode add up to the seat's score of the match, by the kind of ``reward``.
+    The rewards of an episode add up to the seat's score of the match, by the kind of ``reward``; where the lowest total
+    wins, to minus that, so that a higher return is always better.
 
     A match is decided by its seed and the actions alone: ``reset(seed=s)`` plays the deals of
     ``ohhell_v0.env().reset(seed=s)``, and the opponents' chance comes from streams of their own.
@@ -98,13 +99,16 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         """Start a match and let the others act until it is this seat's turn.
 
         Args:
-            seed: 0..2**63-1 makes the match repeatable; without one it continues the environment's random stream.
+            seed: 0..2**63-1 makes the match repeatable; without one the match is the next after the one before, which
+                depends on that match's seed alone, not on how far it got.
             options: ``"deals"`` and ``"dealer"`` as in `ohhell_env.ohhell_v0`, ``"seat"``: the seat in this match.
 
         Raises:
-            ValueError: if the seed or an option is not allowed; the environment has then not changed.
+            ValueError: if the seed or an option is not allowed, or a key is nearly that of one; the environment has
+                then not changed.
         """
-        seat = (options or {}).get("seat")
+        options = known_options(options, ("deals", "dealer", "seat"))
+        seat = options.pop("seat", None)
         if seat is not None:
             self.lineup.check_seat(seat)
         self.table.reset(seed, options)
@@ -115,6 +119,10 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         self._over = False
         self._let_others_act()
         return self._seen(illegal=False)
+
+    def upload_decks(self, decks: Any) -> None:
+        """Decks in place of the shuffle from the next deal on; see `ohhell_env.envs.aec.OhHellEnv.upload_decks`."""
+        self.table.upload_decks(decks)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Bid or play, and let the others act until it is this seat's turn again or the match is over.

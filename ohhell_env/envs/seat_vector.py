@@ -11,14 +11,14 @@ import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ohhell_env.envs.aec import OhHellEnv
+from ohhell_env.envs.aec import OhHellEnv, first_dealer, known_options
 from ohhell_env.envs.lineup import Lineup, Opponents
 from ohhell_env.envs.seat import Observation, seat_spaces
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit
-from ohhell_env.kernel.state import HAND_OVER, MATCH_OVER, MAX_SEED, NONE, check_seed
+from ohhell_env.kernel.state import HAND_OVER, MATCH_OVER, MAX_SEED, NONE, check_seed, given_decks
 from ohhell_env.rules.rules import Rules
-from ohhell_env.simulator import Simulator
+from ohhell_env.simulator import Simulator, game_seeds
 from ohhell_env.table.game import illegal_action_text
 
 # Gymnasium 1.0 has no names for the modes.
@@ -33,12 +33,29 @@ def find_legal(games: Any, actions: Any, legal: Any) -> None:
 
 
 @jit
+def start_all(games: Any, tables: Any, decks: Any, seeds: Any, dealer: Int) -> None:
+    """A match of its own seed in every game."""
+    for i in range(games.shape[0]):
+        rulebook.start_match(games[i], tables[games[i]["table"]], decks, seeds[i], dealer)
+
+
+@jit
 def act_in(
-    games: Any, tables: Any, decks: Any, chosen: Any, actions: Any, kind: Int, paid: Any, seats: Any, reward: Any
+    games: Any,
+    tables: Any,
+    decks: Any,
+    given: Any,
+    chosen: Any,
+    actions: Any,
+    kind: Int,
+    paid: Any,
+    seats: Any,
+    reward: Any,
 ) -> None:
     """Take a legal action in each chosen game, deal on where a hand ends, stop where a match does.
 
-    ``reward[i]`` grows by what seat ``seats[i]`` is paid; ``paid`` is (1, P) scratch.
+    ``given[i]`` is the number of decks that game i's match has been given. ``reward[i]`` grows by what seat
+    ``seats[i]`` is paid; ``paid`` is (1, P) scratch.
     """
     for j in range(chosen.shape[0]):
         i = chosen[j]
@@ -49,7 +66,7 @@ def act_in(
             paid[:] = 0.0
             rulebook.write_reward(game, table, kind, paid, 0)
             reward[i] += paid[0, seats[i]]
-            rulebook.next_hand(game, table, decks)
+            rulebook.next_hand(game, table, decks[: given[i]])
 
 
 @jit
@@ -134,7 +151,8 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._started = False
         self._kind = rulebook.reward_kind(reward)
         self._all = np.arange(num_envs)
-        self._decks = np.zeros((0, len(self.simulator.games["deck"][0])), dtype=np.int8)
+        self._decks = given_decks((), (self.rules,))
+        self._given = np.zeros(num_envs, dtype=np.int64)  # (N,) decks that each match has been given
         self._seats = np.zeros(num_envs, dtype=np.int64)
         self._lineups = np.zeros((num_envs, self.rules.players), dtype=np.int64)
         self._turns = np.zeros(num_envs, dtype=np.int64)
@@ -151,21 +169,39 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         """Start N matches.
 
         Args:
-            seed: match i plays ``seed + i`` of one seed, or ``seed[i]`` of N; without one, each game continues its own
-                random stream.
-            options: ignored.
+            seed: match i plays ``seed + i`` of one seed, or ``seed[i]`` of N; without one, each game plays the match
+                after its last one.
+            options: ``"deals"``, ``"dealer"`` and ``"seat"`` as in `SeatEnv`, for these N matches; those that follow
+                them are dealt as ever.
+
+        Raises:
+            ValueError: if the seed or an option is not allowed, or a key is nearly that of one; nothing has then
+                changed.
         """
-        if seed is None and not self._started:
-            seed = [secrets.randbits(63) for _ in range(self.num_envs)]
-        elif isinstance(seed, (int, np.integer)):
-            first = check_seed(seed)
-            seed = [(first + i) % (MAX_SEED + 1) for i in range(self.num_envs)]
-        self.simulator.reset(seed)
+        options = known_options(options, ("deals", "dealer", "seat"))
+        decks = given_decks(options.get("deals", ()), (self.rules,))
+        dealer = first_dealer(options, self.simulator.tables)
+        if (seat := options.get("seat")) is not None:
+            self.lineup.check_seat(seat)
+        seeds = self._seeds(seed)
+        games, self._decks, self._given = self.simulator.games, decks, np.full(self.num_envs, len(decks))
+        start_all(games, self.simulator.tables, decks, seeds, dealer)
         self._started = True
-        self.lineup.draw(self.simulator.games, self._all, self._seats, self._lineups)
+        self.lineup.draw(games, self._all, self._seats, self._lineups, seat)
         self._let_others_act(np.zeros(self.num_envs))
         self._observe()
         return self._observations(self._batch.observation, self._batch.action_mask), self._infos()
+
+    def _seeds(self, seed: int | Sequence[int] | None) -> NDArray[np.int64]:
+        """(N,) seeds of the matches to start."""
+        if isinstance(seed, (int, np.integer)):
+            first = check_seed(seed)
+            seed = [(first + i) % (MAX_SEED + 1) for i in range(self.num_envs)]
+        if seed is None and not self._started:
+            seed = [secrets.randbits(63) for _ in range(self.num_envs)]
+        if seed is None:
+            return np.array([rulebook.next_seed(one) for one in self.simulator.games["seed"]])
+        return game_seeds(seed, self.num_envs)
 
     def step(self, actions: Any) -> tuple[Observation, Any, Any, Any, dict[str, Any]]:
         """One action in each match: (N,) whole numbers.
@@ -220,6 +256,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             simulator.games,
             simulator.tables,
             self._decks,
+            self._given,
             chosen,
             actions,
             self._kind,
@@ -247,7 +284,8 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
             "final_info": self._told(mask, self._win_shares(), illegal, over),
             "_final_info": over,
         }
-        start_next(self.simulator.games, self.simulator.tables, self._decks, ended)
+        self._given[ended] = 0
+        start_next(self.simulator.games, self.simulator.tables, self._decks[:0], ended)
         self.lineup.draw(self.simulator.games, ended, self._seats, self._lineups)
         self._let_others_act(np.zeros(self.num_envs))
         return final

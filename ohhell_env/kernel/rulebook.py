@@ -31,13 +31,16 @@ from ohhell_env.kernel.state import BID, HAND_OVER, MATCH_OVER, NO_TRUMP, NONE, 
 FIRST_BID = STANDARD_FORM.first_bid
 NUM_ACTIONS = STANDARD_FORM.num_actions
 
-# What a reward is: the hand's points, the points less the table's mean, or the share of the match's win.
+# What a reward is: the hand's points, the points less the table's mean, or the share of the match's win. All three are
+# better when higher: where the lowest total wins, points count negative.
 POINTS, ZERO_SUM, WIN = range(3)
 REWARDS = {"points": POINTS, "zero_sum": ZERO_SUM, "win": WIN}
 
 SUCCESS = 10.0  # what a cooperative hand is worth to every seat when all bids are made: as much as in binary scoring
 
-DEALS, PLAYOUTS = range(2)  # numbers of a game's random streams
+# Numbers of the random streams of a match's seed: of its deals, of random play, and for the seed of the next match.
+DEALS, PLAYOUTS = range(2)
+NEXT_MATCH = 2**62 + 1
 
 Game = Any  # a record of state.GAME or WIDE_GAME
 Table = Any  # a record of state.TABLE or WIDE_TABLE
@@ -52,6 +55,7 @@ suit_cards = by_form(standard.suit_cards, wide_bidding.suit_cards)
 takes = by_form(standard.takes, wide_bidding.beats)
 receive = by_form(standard.receive, wide_bidding.receive)
 clear_copies = by_form(standard.clear_copies, wide_bidding.clear_copies)
+sort_hands = by_form(standard.sort_hands, wide_bidding.sort_hands)
 part_with = by_form(standard.part_with, wide_bidding.part_with)
 start_ramp = by_form(standard.start_ramp, wide_bidding.start_ramp)
 choose_hand = by_form(standard.choose_hand, wide_bidding.choose_hand)
@@ -99,9 +103,14 @@ def start_match(game: Game, table: Table, decks: Any, seed: Int, dealer: Int) ->
 
 @jit
 def start_next_match(game: Game, table: Table, decks: Any) -> None:
-    """A new match whose seed comes from the stream of the one before."""
-    stream = next_state(game["stream"])
-    start_match(game, table, decks, seed_of(stream), table["first_dealer"])
+    """The match after this one, however far this one got: see `next_seed`."""
+    start_match(game, table, decks, next_seed(game["seed"]), table["first_dealer"])
+
+
+@jit
+def next_seed(seed: Int) -> Int:
+    """The seed of the match after that of a seed. It depends on the seed alone, so match m of a seed is always one."""
+    return seed_of(stream_of(seed, NEXT_MATCH))
 
 
 @jit
@@ -114,7 +123,7 @@ def start_hand(game: Game, table: Table, decks: Any) -> None:
 
 @jit
 def shuffle(game: Game, table: Table, decks: Any) -> None:
-    """Put the cards that this hand needs in their order: by chance, or as ``decks[hand]`` gives them.
+    """Put the cards that this hand needs in their order: by chance, or as ``decks[hand]`` gives them (NONE: not).
 
     The stream moves on by the same number of draws either way, so later hands do not depend on what was given.
     """
@@ -131,7 +140,7 @@ def shuffle(game: Game, table: Table, decks: Any) -> None:
         deck[j] = deck[k]
         deck[k] = card
     game["stream"] = stream
-    if game["hand"] < decks.shape[0]:
+    if game["hand"] < decks.shape[0] and decks[game["hand"], 0] != NONE:
         for k in range(size):
             deck[k] = decks[game["hand"], k]
 
@@ -153,6 +162,7 @@ def deal(game: Game, table: Table) -> None:
     for k in range(game["hand_size"] * players):
         receiver = left_of(receiver, players)
         receive(game, receiver, game["deck"][k])
+    sort_hands(game, table)
     game["turned"] = NONE
     game["trump"] = NO_TRUMP
     game["num_plays"] = 0
@@ -377,20 +387,24 @@ def win_share(game: Game, table: Table, seat: Int) -> float:
 
 @jit
 def write_reward(game: Game, table: Table, kind: Int, reward: Any, row: Int) -> None:
-    """Rewards for the hand just over (phase HAND_OVER), of a kind POINTS, ZERO_SUM or WIN: ``reward[row, seat]``."""
+    """Rewards for the hand just over (phase HAND_OVER), of a kind POINTS, ZERO_SUM or WIN: ``reward[row, seat]``.
+
+    Higher is better in each kind.
+    """
     players = table["players"]
     if kind == WIN:
         if is_last_hand(game, table):
             for seat in range(players):
                 reward[row, seat] = win_share(game, table, seat)
         return
+    sign = direction(table)
     mean = 0.0
     if kind == ZERO_SUM:
         for seat in range(players):
             mean += hand_points(game, table, seat)
         mean /= players
     for seat in range(players):
-        reward[row, seat] = hand_points(game, table, seat) - mean
+        reward[row, seat] = sign * (hand_points(game, table, seat) - mean) + 0.0  # no negative zero
 
 
 # --- For players -----------------------------------------------------------------------------------------------------

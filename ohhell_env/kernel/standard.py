@@ -73,6 +73,11 @@ def clear_copies(game: Game, seat: Int) -> None:
 
 
 @jit
+def sort_hands(game: Game, table: Table) -> None:
+    """Everybody sorts their own hand as they like."""
+
+
+@jit
 def part_with(game: Game, seat: Int, card: Int) -> None:
     """A card goes from a hand to the table."""
     bit = ONE << card

@@ -27,7 +27,7 @@ from ohhell_env.rules.limits import (
     WIDE_NUM_KINDS,
 )
 from ohhell_env.rules.ramps import DRAWN, RANDOM
-from ohhell_env.rules.rules import DUPLICATES, FULL_DEALS, LEAD_TRUMP, OWN_CARDS, Rules
+from ohhell_env.rules.rules import DUPLICATES, FULL_DEALS, LEAD_TRUMP, NO_DEALS, OWN_CARDS, Rules
 from ohhell_env.rules.scoring import resolve, tabulate
 
 MAX_SEED = 2**63 - 1
@@ -84,19 +84,19 @@ _WORDS = [
     ("sizes_left", np.int64),  # () random ramp: bit per hand size still to come
     ("held_twice", np.int64, (WIDE_MAX_PLAYERS,)),  # (S,) cards of `hands` that the seat holds twice
     ("played_twice", np.int64, (WIDE_MAX_PLAYERS,)),  # (S,) cards of `played` that the seat has played twice
+    ("deals", np.int64),  # () how many times this hand has been dealt, from 1; without an end at cooperative tables
     ("slots", np.int64, (WIDE_MAX_PLAYERS,)),  # (S,) bit per card still held, by position in the order dealt
 ]
 _SHORTS = [
     ("first_action", np.int16),  # () the action that bit 0 of `legal` stands for
     ("special", np.int16),  # () bits of `ramps.SPECIALS`
-    ("deals", np.int16),  # () how many times this hand has been dealt, from 1
     ("trump_known", np.int16),  # () 0 while trump is not shown, or not named
     ("shown", np.int16),  # () card that made trump and is in play: the dealer's last, or the one cut; NONE
     ("drawn", np.int16),  # () suit of the second deck's card; NONE
     ("rounds", np.int16),  # () knocking: rounds of bids that fitted
     ("worth", np.int16),  # () tricks that the current trick counts for
     ("num_calls", np.int16),  # () decisions before the play in this hand
-    ("broken", np.int16),  # () 1 once a trump has been played in this hand
+    ("broken", np.int16),  # () 1 once a trump has been played to a trick that another suit led, in this hand
 ]
 _BYTES = [
     ("pledges", np.int8, (WIDE_MAX_PLAYERS,)),  # (S,) PASSED, NIL or BLIND_BID; NONE
@@ -154,9 +154,10 @@ WIDE_TABLE = np.dtype(
         ("duplicates", np.int64),  # () index in `rules.DUPLICATES`
         ("own_cards", np.int64),  # () index in `rules.OWN_CARDS`
         ("hands_shown", np.int64),  # () 0, 1
+        ("sort_hands", np.int64),  # () 0, 1: hidden hands of three cards and more lie sorted by suit
         ("knocking", np.int64),  # () 0, 1
         ("cooperative", np.int64),  # () 0, 1
-        ("attempts", np.int64),  # () deals of one hand in a cooperative match
+        ("attempts", np.int64),  # () deals of one hand in a cooperative match; 0: no limit
         ("nil_round", np.int64),  # () 0, 1
         ("blind_bids", np.int64),  # () 0, 1
         ("suits", np.int8, (NUM_SUITS + 1, WIDE_NUM_KINDS)),  # [trump, card] suit, or JOKERS
@@ -268,6 +269,12 @@ def compile_rules(rules: Sequence[Rules], form: Form | None = None) -> NDArray[n
     return tables
 
 
+# Options whose values a table of the wide form holds as they are.
+_NUMBERS = (
+    *("must_trump", "hands_shown", "sort_hands", "knocking", "cooperative", "attempts", "nil_round", "blind_bids"),
+)
+
+
 def _compile_options(table: Any, rules: Rules) -> None:
     """The fields of a table that only the wide form has."""
     card_set = rules.deck.card_set
@@ -285,7 +292,7 @@ def _compile_options(table: Any, rules: Rules) -> None:
     table["lead_trump"] = LEAD_TRUMP.index(rules.lead_trump)
     table["duplicates"] = DUPLICATES.index(rules.duplicates)
     table["own_cards"] = OWN_CARDS.index(rules.own_cards)
-    for option in ("must_trump", "hands_shown", "knocking", "cooperative", "attempts", "nil_round", "blind_bids"):
+    for option in _NUMBERS:
         table[option] = getattr(rules, option)
     scoring = resolve(rules.scoring)
     for trump in range(NUM_SUITS + 1):
@@ -296,6 +303,46 @@ def _compile_options(table: Any, rules: Rules) -> None:
             table["ranks"][trump, card] = card_set.strength(card, trump != NO_TRUMP)
             table["suit_cards"][trump, suit] |= 1 << card
         table["points"][trump] = tabulate(scoring, rules.hand_sizes, rules.players, trump, WIDE_MAX_HAND_SIZE)
+
+
+def given_decks(decks: Any, rules: Sequence[Rules]) -> NDArray[np.int8]:
+    """As `parse_decks`, for decks that take the place of the shuffle.
+
+    Raises:
+        ValueError: also where a table is cooperative and there are decks: it would deal one of them again and again.
+    """
+    parsed = parse_decks(decks, rules)
+    if len(parsed) and any(one.cooperative for one in rules):
+        raise ValueError(NO_DEALS)
+    return parsed
+
+
+def later_decks(before: NDArray[np.int8], decks: Any, rules: Rules, hand: int) -> NDArray[np.int8]:
+    """The decks of a match by hand, as `rulebook.shuffle` reads them, with new ones from one hand on.
+
+    Args:
+        before: (K, C) int8, the decks of the match so far.
+        decks: decks for the hands from ``hand`` on, in place of all that were given for those; none: the shuffle.
+        rules: the table's.
+        hand: number of the first hand that they are for, from 0.
+
+    Returns:
+        (hand + L, C) int8, rows of NONE for hands that are shuffled.
+
+    Raises:
+        ValueError: if a deck is not exactly the table's pack, or the match is cooperative.
+    """
+    if rules.cooperative:
+        raise ValueError(NO_DEALS)
+    if not isinstance(decks, Iterable) or isinstance(decks, str):
+        raise ValueError(f"deals={decks!r} is not a list of decks")
+    decks = list(decks)
+    out = np.full((hand + len(decks), before.shape[1]), NONE, dtype=np.int8)
+    kept = min(hand, len(before))
+    out[:kept] = before[:kept]
+    if decks:
+        out[hand:] = parse_decks(decks, (rules,))
+    return out
 
 
 def parse_decks(decks: Any, rules: Sequence[Rules]) -> NDArray[np.int8]:

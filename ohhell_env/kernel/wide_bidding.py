@@ -42,6 +42,7 @@ from ohhell_env.rules.rules import FULL_DEALS, OWN_CARDS
 ACE = NUM_RANKS - 1
 FIRST_CHANGE = 3  # knocking: rounds of fitting bids after which everybody must change theirs
 LAST_ROUND = 6  # and after which bids stand as they are
+LEAST_SORTED = 3  # cards of a hand that is sorted
 MOVE = 2  # how far a blind bid may be moved
 
 FULL_LAST, FULL_CUT = FULL_DEALS.index("last"), FULL_DEALS.index("cut")
@@ -104,6 +105,27 @@ def clear_copies(game: Game, seat: Int) -> None:
     """No second copies held or played."""
     game["held_twice"][seat] = 0
     game["played_twice"][seat] = 0
+
+
+@jit_apart
+def sort_hands(game: Game, table: Table) -> None:
+    """Where the table has it, the neighbour puts each hidden hand of three cards and more in the order of its suits.
+
+    Clubs, diamonds, hearts, spades, then jokers; within a suit the cards stay in the order dealt, so positions tell of
+    suits alone. The deck itself is put in order: what a record says was dealt is what lies on the table.
+    """
+    size, players = np.int64(game["hand_size"]), np.int64(table["players"])
+    if not table["sort_hands"] or size < LEAST_SORTED:
+        return
+    suits, deck = table["suits"], game["deck"]
+    for first in range(players):
+        for last in range(1, size):
+            card = deck[first + last * players]
+            slot = last
+            while slot > 0 and suits[NO_TRUMP, deck[first + (slot - 1) * players]] > suits[NO_TRUMP, card]:
+                deck[first + slot * players] = deck[first + (slot - 1) * players]
+                slot -= 1
+            deck[first + slot * players] = card
 
 
 @jit

@@ -25,7 +25,7 @@ from ohhell_env.rules.cards import JOKERS
 from ohhell_env.rules.ramps import BLIND_HAND, GOLDEN_HAND, MISER_HAND
 from ohhell_env.rules.rules import DUPLICATES, LEAD_TRUMP, OWN_CARDS
 
-ONCE_BLIND = 2.0  # a blind bid counts so many times
+BLIND_GAIN, BLIND_LOSS = 2.0, 2.0  # a blind bid counts so many times
 MOVED_GAIN, MOVED_LOSS = 1.5, 3.0  # and one that was moved
 
 LEAD_BROKEN, LEAD_NOT_FIRST = LEAD_TRUMP.index("broken"), LEAD_TRUMP.index("not first")
@@ -103,8 +103,8 @@ def card_behind(game: Game, table: Table, option: Int) -> Int:
 @jit_apart
 def is_incomplete(game: Game, table: Table, suit: Int) -> bool:
     """What a card that has just been played changes; whether its player has still to name its suit."""
-    if suit == game["trump"] and suit != NO_TRUMP:
-        game["broken"] = 1
+    if suit == game["trump"] and suit != NO_TRUMP and game["led_suit"] != suit:
+        game["broken"] = 1  # a ruff or a discard; a lead that nobody could help breaks nothing
     if table["duplicates"] != CANCEL_NONE:
         cancel(game, table)
     if game["led_suit"] == JOKERS:
@@ -168,17 +168,24 @@ def is_failed(game: Game, table: Table) -> bool:
     return False
 
 
+@jit
+def blind_factor(table: Table, kept: bool, made: bool, points: float) -> float:
+    """What a blind bid multiplies its points by: a miss that the scoring pays for pays no more for being blind."""
+    if (points > 0.0) if table["lowest"] else (points < 0.0):
+        return BLIND_LOSS if kept else MOVED_LOSS
+    if not made:
+        return 1.0
+    return BLIND_GAIN if kept else MOVED_GAIN
+
+
 @jit_apart
 def bid_points(game: Game, table: Table, seat: Int, bid: Int, taken: Int) -> float:
     """Points of a seat for a bid with so many tricks taken in this hand, the others' results aside."""
     if game["special"] & GOLDEN_HAND:
-        return float(taken)
+        return float(-taken if table["lowest"] else taken)
     won = table["points"][game["trump"], game["hand_size"], bid, taken]
     if game["pledges"][seat] == BLIND_BID:
-        if bid == game["first_bids"][seat]:
-            won *= ONCE_BLIND
-        else:
-            won *= MOVED_GAIN if (won < 0.0) == (table["lowest"] == 1) else MOVED_LOSS
+        won *= blind_factor(table, bid == game["first_bids"][seat], bid == taken, won)
     return float(won)
 
 
@@ -217,7 +224,7 @@ def is_cooperative(game: Game, table: Table) -> bool:
 def is_last_hand(game: Game, table: Table) -> bool:
     """After HAND_OVER: whether the match ends with this deal."""
     if is_failed(game, table):
-        return bool(game["deals"] >= table["attempts"])
+        return bool(table["attempts"] > 0 and game["deals"] >= table["attempts"])
     return bool(game["hand"] + 1 == table["num_hands"])
 
 

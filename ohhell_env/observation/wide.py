@@ -51,7 +51,7 @@ PHASES = ("bid", "play", "hand over", "match over", "blind", "pass or nil", "nam
 TRUMP_FROM = ("turned", "fixed", "named", "cut", "drawn")
 FLAGS = (
     *("sealed", "hook", "lowest", "random_ramp", "must_trump", "hands_shown", "knocking", "cooperative"),
-    *("nil_round", "blind_bids"),
+    *("nil_round", "blind_bids", "sort_hands"),
 )
 CHOICES = {
     "trump_from": TRUMP_FROM,
@@ -97,7 +97,7 @@ SECTIONS = (
     Section("tricks_left", (WIDE_MAX_HAND_SIZE + 1,), "tricks not yet finished, 0..26"),
     Section("special", (len(SPECIALS),), f"rules of this hand: {', '.join(SPECIALS)}"),
     Section("deals", (MAX_DEALS,), "thermometer: this hand has been dealt at least 1, 2, .. 8 times"),
-    Section("broken", (1,), "a trump has been played in this hand"),
+    Section("broken", (1,), "a trump has been played to a trick that another suit led"),
     Section("phase", (len(PHASES),), ", ".join(PHASES)),
     Section("deck", (_C,), "cards of the deck"),
     Section("pairs", (_C,), "cards that stand in the deck twice"),
@@ -301,6 +301,7 @@ def write_table(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     out[row, _TABLE + 7] = table["cooperative"]
     out[row, _TABLE + 8] = table["nil_round"]
     out[row, _TABLE + 9] = table["blind_bids"]
+    out[row, _TABLE + 10] = table["sort_hands"]
     at = _TABLE + len(FLAGS)
     out[row, at + table["trump_from"]] = 1
     at += len(TRUMP_FROM)

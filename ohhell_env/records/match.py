@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.files import write_whole
 from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.state import HAND_OVER, check_seed, compile_rules, form_of, parse_decks
+from ohhell_env.kernel.state import HAND_OVER, check_seed, compile_rules, form_of, later_decks, parse_decks
 from ohhell_env.records.notation import load_record, save_record
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game, illegal_action_text
@@ -57,6 +57,17 @@ class Match:
     def game(self) -> Game:
         """The table as it stands, with the match's finished hands."""
         return Game(self.games[0], self.rules, self._past)
+
+    def upload_decks(self, decks: Any) -> None:
+        """Decks in place of the shuffle from the next deal on (online table, "Allow deck upload").
+
+        Each is a whole deck of names or numbers, in the order dealt. The record tells what was dealt, as always; a
+        match that is taken up from it has no uploaded decks left.
+
+        Raises:
+            ValueError: if a deck is not the table's whole deck, or the match is cooperative.
+        """
+        self._decks = later_decks(self._decks, decks, self.rules, int(self.games["hand"][0]) + 1)
 
     def step(self, action: int) -> bool:
         """Take an action for the seat to act; after a hand's last one the next hand is dealt. Whether a hand ended.

@@ -10,7 +10,7 @@ from ohhell_env.kernel.state import BID, BLIND, HAND_OVER, MATCH_OVER, NAME_TRUM
 from ohhell_env.observation.wide import PHASES
 from ohhell_env.rules.cards import JOKERS, SUIT_NAMES, SUITS, CardSet
 from ohhell_env.table.actions import deed
-from ohhell_env.table.game import Game
+from ohhell_env.table.game import Game, Viewer
 
 SUIT_ORDER = "SHCD"  # colours alternate; trumps stand before all
 
@@ -75,7 +75,7 @@ class TrickScene:
 
 @dataclass(frozen=True)
 class Scene:
-    """A table as one viewer sees it; ``viewer`` None sees everything."""
+    """A table as one viewer sees it; ``viewer`` is None for one who has no seat, whatever they see."""
 
     viewer: int | None
     phase: str  # one of `PHASES`
@@ -137,19 +137,18 @@ class Scene:
         return f"{' and '.join(winners)} {verb}{'' if len(winners) == 1 else ' together'}"
 
 
-def scene_of(game: Game, viewer: int | None = None, names: Sequence[str] | None = None) -> Scene:
+def scene_of(game: Game, viewer: Viewer = None, names: Sequence[str] | None = None) -> Scene:
     """The table as a viewer sees it.
 
     Args:
         game: the table.
-        viewer: a seat, which sees what a player there sees; None sees everything.
+        viewer: a seat, which sees what a player there sees; "table" sees no hands; None sees everything.
         names: of the players by seat; ``player_0`` and so on by default.
 
     Raises:
-        ValueError: if ``viewer`` is not a seat, or there are not as many names as seats.
+        ValueError: if ``viewer`` is none of these, or there are not as many names as seats.
     """
-    if viewer is not None and not 0 <= viewer < game.players:
-        raise ValueError(f"viewer={viewer!r} is not a seat; seats are 0..{game.players - 1}, None sees everything")
+    game.check_viewer(viewer)
     names = [f"player_{seat}" for seat in range(game.players)] if names is None else names
     if len(names) != game.players:
         raise ValueError(f"{len(names)} names for {game.players} seats")
@@ -177,7 +176,7 @@ def scene_of(game: Game, viewer: int | None = None, names: Sequence[str] | None 
     tricks = game.tricks
     last = tricks or (past[-1].tricks if past and not game.trick else ())
     return Scene(
-        viewer=viewer,
+        viewer=viewer if isinstance(viewer, int) else None,
         phase=PHASES[game.phase],
         hand_number=game.hand_number,
         num_hands=game.num_hands,
@@ -201,7 +200,7 @@ def _named(plays: Iterable[tuple[int, int]], card_set: CardSet) -> tuple[tuple[i
     return tuple((seat, card_set.names[card]) for seat, card in plays)
 
 
-def _hand(game: Game, viewer: int | None, seat: int) -> tuple[str | None, ...]:
+def _hand(game: Game, viewer: Viewer, seat: int) -> tuple[str | None, ...]:
     """A hand in the order in which it is held, None for cards that the viewer does not see."""
     cards, card_set = game.hands[seat], game.rules.deck.card_set
     if not game.sees_cards(viewer, seat):
@@ -211,7 +210,7 @@ def _hand(game: Game, viewer: int | None, seat: int) -> tuple[str | None, ...]:
     )
 
 
-def _positions(game: Game, viewer: int | None, seat: int) -> tuple[int, ...]:
+def _positions(game: Game, viewer: Viewer, seat: int) -> tuple[int, ...]:
     """The positions of a hand that lies face down and is played by them."""
     if game.rules.own_cards != "hidden" or game.sees_cards(viewer, seat):
         return ()

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ohhell_env.rules.cards import SUIT_NAMES
-from ohhell_env.rules.ramps import BLIND_HAND, DRAWN, GOLDEN_HAND, MISER_HAND, NO_TRUMP_HAND, RANDOM, ramp_text
+from ohhell_env.rules.cards import JOKERS, SUIT_NAMES
+from ohhell_env.rules.ramps import (
+    BLIND_HAND,
+    DRAWN,
+    GOLDEN_HAND,
+    MISER_HAND,
+    NO_TRUMP_HAND,
+    RANDOM,
+    entry_of,
+    ramp_text,
+)
 from ohhell_env.rules.rules import Rules
 from ohhell_env.rules.scoring import TabulatedScoring, resolve
 
@@ -20,7 +29,7 @@ _BIDS = {
 }
 _LEAD_TRUMP = {
     "any": "",
-    "broken": "Trump may not be led until one has been played, unless a hand holds nothing else. ",
+    "broken": "Trump may not be led until one has been played to another suit, unless a hand holds nothing else. ",
     "not first": "Trump may not be led to the first trick, unless a hand holds nothing else. ",
 }
 _DUPLICATES = {
@@ -32,7 +41,7 @@ _DUPLICATES = {
 }
 _OWN_CARDS = {
     "forehead": "In hands of one card everybody sees all cards but their own until the first is led.",
-    "hidden": "Everybody sees all cards but their own, and plays them by position.",
+    "hidden": "Everybody sees all cards but their own, and plays them by position",
 }
 
 
@@ -54,7 +63,8 @@ def _lines(rules: Rules) -> Iterator[str]:
     if rules.hands_shown:
         yield "All hands lie face up."
     if rules.own_cards in _OWN_CARDS:
-        yield _OWN_CARDS[rules.own_cards]
+        order = "in which neighbours have put the suits in order" if rules.sort_hands else "in the order dealt"
+        yield _OWN_CARDS[rules.own_cards] + (f", {order}." if rules.own_cards == "hidden" else "")
     yield (
         "Left of the dealer leads. "
         + _LEAD_TRUMP[rules.lead_trump]
@@ -82,7 +92,7 @@ def _hands(rules: Rules) -> str:
     if rules.ramp == DRAWN:
         return f"{rules.num_hands} hands of as many cards each, 1 to {rules.peak}, as a card of a second deck says"
     cards = "card" if set(sizes) == {1} else "cards"
-    entries = sizes if isinstance(rules.ramp, str) else rules.ramp
+    entries = tuple(map(entry_of, rules.ramp_hands))
     hands = f"one hand of {entries[0]}" if len(sizes) == 1 else f"{len(sizes)} hands of {ramp_text(entries)}"
     return f"{hands} {cards} each"
 
@@ -96,12 +106,23 @@ def _hand_lines(rules: Rules) -> Iterator[str]:
     if specials & BLIND_HAND:
         yield "In a blind hand everybody bids before looking at their cards."
     if specials & GOLDEN_HAND:
-        yield "In a golden hand nobody bids; each trick is a point."
+        points = "takes a point off" if rules.lowest else "is a point"
+        yield f"In a golden hand nobody bids; each trick {points}."
     if specials & MISER_HAND:
         yield "In a miser hand nobody bids; the fewest tricks score as a zero bid made, more as one missed."
 
 
 def _trump(rules: Rules) -> str:
+    jokers = any(rules.deck.card_set.suit(card) == JOKERS for card in rules.deck.cards)
+    by_card = rules.trump in ("turned", "cut")
+    return _trump_made(rules) + (
+        " Where that card is a joker the dealer names a suit, or no trump, before the bidding."
+        if jokers and by_card
+        else ""
+    )
+
+
+def _trump_made(rules: Rules) -> str:
     trump = rules.trump
     if trump == "turned":
         return f"The card after the deal is turned up and its suit is trump; {_FULL_DEAL[rules.full_deal]}."
@@ -126,8 +147,9 @@ def _bid_lines(rules: Rules) -> Iterator[str]:
         yield start + "left of the dealer first, the dealer last; " + _BIDS[rules.bids]
     if rules.blind_bids:
         yield (
-            "Before the cards are dealt each may bid blind, for twice the points; moved by up to two after seeing the "
-            "cards, such a bid gains one and a half times and loses three times the points."
+            "Before the cards are dealt each may bid blind, which gains twice and loses twice the points; moved by up "
+            "to two after seeing the cards, such a bid gains one and a half times and loses three times the points. "
+            "Only a bid that is made gains more."
         )
     if rules.nil_round:
         yield (
@@ -140,9 +162,10 @@ def _bid_lines(rules: Rules) -> Iterator[str]:
             "their bid; the seventh bids stand."
         )
     elif rules.cooperative:
+        lost = f"; after {rules.attempts} such deals of one hand the match is lost" if rules.attempts else ""
         yield (
             "The bids must add up to the number of tricks. Unless all make theirs nobody scores and the next dealer "
-            f"deals the hand again; after {rules.attempts} such deals of one hand the match is lost."
+            f"deals the hand again{lost}."
         )
     elif rules.hook:
         who = "The last to bid" if rules.nil_round else "The dealer"
@@ -155,15 +178,22 @@ def _pack_lines(rules: Rules) -> Iterator[str]:
     card_set = rules.deck.card_set
     if card_set.name == "standard":
         return
-    order = " ".join(reversed(card_set.order.split()))
-    yield f"Cards from high to low: {order}{', with trump' if card_set.order != card_set.order_without_trump else ''}."
-    if card_set.order != card_set.order_without_trump:
-        yield f"Without trump: {' '.join(reversed(card_set.order_without_trump.split()))}."
-    if any(name.startswith("*") for name in card_set.names):
+    differ = card_set.order != card_set.order_without_trump
+    yield f"Cards from high to low: {_order(rules, card_set.order)}{', with trump' if differ else ''}."
+    if differ:
+        yield f"Without trump: {_order(rules, card_set.order_without_trump)}."
+    if any(card_set.suit(card) == JOKERS for card in rules.deck.cards):
         yield (
             "Jokers (*) belong to the trump suit. Without trump a joker may be played to any lead, and whoever leads "
             "one names the suit to follow."
         )
+
+
+def _order(rules: Rules, order: str) -> str:
+    """The ranks and jokers that the deck holds, from high to low; equal ones joined by ``=``."""
+    held = {rules.deck.card_set.rank_name(card) for card in rules.deck.cards}
+    ranks = ("=".join(rank for rank in ranks.split("=") if rank in held) for ranks in reversed(order.split()))
+    return " ".join(rank for rank in ranks if rank)
 
 
 def _scoring(rules: Rules) -> str:

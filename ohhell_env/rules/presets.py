@@ -12,7 +12,6 @@ from ohhell_env.rules.rules import Rules
 
 _SEVEN = (7, 6, 5, 4, 3, 2, 1, 2, 3, 4, 5, 6, 7)
 _CRAZY = ("8 no trump", 7, 6, 5, 4, 3, 2, 1)
-_OH_SH = (*range(1, 11), "10 no trump", "10 no trump", *range(10, 0, -1))
 
 PRESETS: dict[str, Rules] = {
     # base rules
@@ -37,13 +36,13 @@ PRESETS: dict[str, Rules] = {
     "pocha": Rules(ramp="up-down", bids="open", deck="spanish", full_deal="last"),  # type: ignore[arg-type]
     "oh_sh": Rules(
         players=6,
-        ramp=_OH_SH,
+        ramp="up-down, no trump twice",
         bids="open",
         deck="oh sh",  # type: ignore[arg-type]
         must_trump=True,
         scoring="oh_sh",
     ),
-    "penguin_whist": Rules(ramp="up-down", bids="open", own_cards="hidden"),
+    "penguin_whist": Rules(ramp="up-down", bids="open", own_cards="hidden", sort_hands=True),
     "cooperative": Rules(ramp="drawn", trump="drawn", bids="open", hook=False, cooperative=True, scoring="binary"),
 }
 

@@ -32,13 +32,15 @@ def _up(peak: int) -> tuple[int, ...]:
 
 # Hand sizes from the largest hand allowed ("down-up": base rules; others: encyclopedia, "Order of Hands").
 # Of "random" and "drawn" the sizes that may come: once each, in an order that a match's seed decides; and by a card of
-# a second deck for each hand, as many hands as an ordinary ramp has.
-RAMPS: dict[str, Callable[[int], tuple[int, ...]]] = {
+# a second deck for each hand, as many hands as an ordinary ramp has. "up-down, no trump twice": encyclopedia, "64 Card
+# Version".
+RAMPS: dict[str, Callable[[int], tuple[int | str, ...]]] = {
     "down-up": lambda peak: _down(peak) + _up(peak)[1:],
     "up-down": lambda peak: _up(peak) + _down(peak)[1:],
     "down": _down,
     "up": _up,
     "up-down, peak twice": lambda peak: _up(peak) + _down(peak),
+    "up-down, no trump twice": lambda peak: (*_up(peak), *(f"{peak} no trump",) * 2, *_down(peak)),
     "up twice": lambda peak: _up(peak) * 2,
     RANDOM: _up,
     DRAWN: lambda peak: _up(peak) + _down(peak)[1:],
@@ -80,6 +82,11 @@ def ramp_hand(entry: int | str) -> RampHand:
     return RampHand(int(number), special)
 
 
+def entry_of(hand: RampHand) -> int | str:
+    """A hand as an entry of a ramp; the inverse of `ramp_hand`."""
+    return f"{hand.size} {special_text(hand.special)}" if hand.special else hand.size
+
+
 def special_text(special: int) -> str:
     """The words of a hand's special rules: ``"no trump blind"``."""
     return " ".join(word for word, bit in SPECIALS.items() if special & bit)
@@ -114,7 +121,7 @@ def check_ramp(ramp: Any, peak: int, where: str) -> tuple[int | str, ...]:
             raise ValueError(f"ramp={ramp!r} holds {entry!r}; in a golden hand nobody bids")
         if hand.special & MISER_HAND and hand.special & BLIND_HAND:
             raise ValueError(f"ramp={ramp!r} holds {entry!r}; in a miser hand nobody bids")
-        checked.append(f"{hand.size} {special_text(hand.special)}" if hand.special else hand.size)
+        checked.append(entry_of(hand))
     return tuple(checked)
 
 

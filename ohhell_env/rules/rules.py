@@ -9,7 +9,6 @@ from typing import Any
 from ohhell_env.rules import ramps
 from ohhell_env.rules.cards import (
     DECKS,
-    NUM_CARDS,
     NUM_SUITS,
     STANDARD,
     STANDARD_DECK,
@@ -38,6 +37,10 @@ DUPLICATES = ("first", "ante", "exception")
 OWN_CARDS = ("seen", "forehead", "hidden")
 
 
+NO_DEALS = "cooperative=True cannot have given deals: a hand may be dealt again"
+_FLAGS = (*("hook", "knocking", "cooperative", "nil_round", "blind_bids", "must_trump", "hands_shown", "sort_hands"),)
+
+
 def _check_int(option: str, value: object, low: int, high: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise ValueError(f"{option}={value!r} is not allowed; use a whole number from {low} to {high}")
@@ -60,14 +63,18 @@ class Rules:
     Where a source leaves an option open, its line says what is played here.
 
     Attributes:
-        players: seats at the table, 2..10, as far as the deck reaches.
+        players: seats at the table, 2..10, as far as the deck reaches. The sources say "almost any number" and play
+            with 2 to 8; ten is what the records and observations of the wide form have seats for, since every further
+            seat makes them longer at every table.
         ramp: hands in the order played. A pattern, up to the largest hand that deck and ``cap`` allow, 26 cards at
-            most: "down-up", "up-down", "down", "up", "up-down, peak twice", "up twice", "random" (each size once, in
-            an order that the match's seed decides), "drawn" (as many hands as "up-down" has, each of the size that a
+            most: "down-up", "up-down", "down", "up", "up-down, peak twice", "up-down, no trump twice" (between up
+            and down two hands of the largest size without trump), "up twice", "random" (each size once, in an order
+            that the match's seed decides), "drawn" (as many hands as "up-down" has, each of the size that a
             card from a second deck says, ace 1 to king 13, cards beyond the largest hand drawn again); corners as in
             "10..1..10" or "1..10"; or the hands themselves, so ``(5,)`` is a match of a single five-card hand. A hand
             may have rules of its own: "8 no trump"; "5 blind" (everybody bids before any cards are looked at; trump
-            is known); "5 golden" (no bids, a point a trick whatever the scoring); "5 miser" (no bids; whoever takes
+            is known); "5 golden" (no bids, a point a trick whatever the scoring, which counts against the
+            total where the lowest wins: taking tricks is the aim); "5 miser" (no bids; whoever takes
             the fewest tricks, all of them if several, gets what a zero bid made is worth, the others what it is worth
             missed) (encyclopedia, "Order of Hands").
         hook: whether the last to bid, the dealer, may not make the bids add up to the hand size.
@@ -90,17 +97,21 @@ class Rules:
             seventh bids stand in any case.
         cooperative: the bids must fit: nobody may bid more than what is left, and the last bids the rest. Unless all
             make their bids nobody scores, and the next dealer deals the same hand again (same trump too, where it was
-            drawn), up to ``attempts`` times; then the match is lost, and nobody wins (encyclopedia, "Cooperative
-            Version").
-        attempts: deals of one hand in a cooperative match, the first included, 1..100.
+            drawn), until it is made (encyclopedia, "Cooperative Version").
+        attempts: most deals of one hand in a cooperative match, the first included, 0..100; when the last of them
+            fails the match is lost, and nobody wins. 0 (the default): no limit, as in the source. Players who seldom
+            make a hand, random ones above all, then play for very long: set a limit for training and measuring.
         nil_round: in hands of more tricks than players, before trump is shown, each says in turn "pass" or bids zero,
             for all to hear; those who passed then bid one or more, the last of them under the hook (encyclopedia, 6).
-        blind_bids: before the cards are dealt each may bid in turn, for twice the points. In the round of bidding
-            such a seat, having seen its cards, keeps that bid, or moves it by up to two for 1.5 times what it gains
-            and three times what it loses; where the lowest total wins, points are what it loses (encyclopedia, 5).
+        blind_bids: before the cards are dealt each may bid in turn. In the round of bidding such a seat, having seen
+            its cards, keeps that bid, for twice what it gains and twice what it loses, or moves it by up to two, for
+            1.5 times what it gains and three times what it loses. Where the lowest total wins, points are what it
+            loses. Only a bid that is made gains more: a scoring that pays for a miss pays for it as without blind bids
+            (encyclopedia, 5).
         full_deal: what makes trump where "turned" finds no card left: "none", "last" (the dealer's last card, shown
             to all), or "cut" (base rules, encyclopedia).
-        lead_trump: when trump may be led: "any" time, once "broken" (a trump has been played), or "not first" (not to
+        lead_trump: when trump may be led: "any" time, once "broken" (a trump has been played to a trick that
+            another suit led; a lead that nobody could help does not break it), or "not first" (not to
             a hand's first trick); a seat with only trumps may always lead them (seven-down rules, online table).
         must_trump: whether a seat that cannot follow suit must play trump if it can (encyclopedia, "64 Card Version").
         duplicates: what holds between two copies of a card in one trick: "first" (the one played first is higher), or
@@ -111,6 +122,9 @@ class Rules:
             whose player is told which it is); or "hidden" (in all hands throughout: seats play by position in the
             order dealt, and are told which positions may be played) (encyclopedia, "Penguin Whist"; seven-down rules).
         hands_shown: whether all hands lie face up (online table, "Show all hands").
+        sort_hands: whether with ``own_cards="hidden"`` the neighbours sort each hand of three cards and more by suit
+            before the bidding: positions are then those of clubs, diamonds, hearts, spades, jokers, and within a suit
+            in the order dealt (encyclopedia, "Penguin Whist").
         lowest_wins: whether the lowest total wins; None as the scoring says.
         deals: decks for the first hands, in the order dealt, in place of the shuffle (online table, "Allow deck
             upload").
@@ -135,7 +149,7 @@ class Rules:
     cap: int = _late(0)
     knocking: bool = _late(False)
     cooperative: bool = _late(False)
-    attempts: int = _late(3)
+    attempts: int = _late(0)
     nil_round: bool = _late(False)
     blind_bids: bool = _late(False)
     full_deal: str = _late("none")
@@ -144,6 +158,7 @@ class Rules:
     duplicates: str = _late("first")
     own_cards: str = _late("seen")
     hands_shown: bool = _late(False)
+    sort_hands: bool = _late(False)
     lowest_wins: bool | None = _late(None)
     deals: tuple[tuple[int, ...], ...] = _late(())  # or names of cards, which become numbers
 
@@ -175,14 +190,13 @@ class Rules:
             _check_choice(option, getattr(self, option), choices)
         if self.first_dealer != "random":
             _check_int("first_dealer", self.first_dealer, 0, self.players - 1)
-        flags = ("hook", "knocking", "cooperative", "nil_round", "blind_bids", "must_trump", "hands_shown")
-        for option in flags:
+        for option in _FLAGS:
             if not isinstance(getattr(self, option), bool):
                 raise ValueError(f"{option}={getattr(self, option)!r} is not allowed; use True or False")
         if self.lowest_wins not in (None, True, False):
             raise ValueError(f"lowest_wins={self.lowest_wins!r} is not allowed; use True, False or None")
         _check_int("cap", self.cap, 0, WIDE_MAX_HAND_SIZE)
-        _check_int("attempts", self.attempts, 1, 100)
+        _check_int("attempts", self.attempts, 0, 100)
         if isinstance(self.deck, str) and self.deck in DECKS:
             object.__setattr__(self, "deck", DECKS[self.deck])
         if not isinstance(self.deck, Deck):
@@ -239,9 +253,14 @@ class Rules:
             (self.knocking and self.bids != "together", "knocking=True needs bids='together'"),
             (self.cooperative and (self.bids != "open" or self.hook), "cooperative=True needs bids='open', hook=False"),
             (self.cooperative and no_bids, "cooperative=True cannot have golden or miser hands: nobody bids in them"),
-            (self.cooperative and bool(self.deals), "cooperative=True cannot have deals: a hand may be dealt again"),
+            (self.cooperative and bool(self.deals), NO_DEALS),
             (self.own_cards != "seen" and self.hands_shown, "hands_shown=True needs own_cards='seen'"),
             (self.hands_shown and (blind or self.blind_bids), "hands_shown=True cannot have blind hands or bids"),
+            (self.sort_hands and self.own_cards != "hidden", "sort_hands=True needs own_cards='hidden'"),
+            (
+                self.sort_hands and self.full_deal == "last",
+                "sort_hands=True cannot have full_deal='last': the dealer's last card would not lie last",
+            ),
         ):
             if wrong:
                 raise ValueError(what)
@@ -264,8 +283,8 @@ class Rules:
         """The hands of the match in the order played, with their special rules."""
         if not isinstance(self.ramp, str):
             return tuple(ramp_hand(entry) for entry in self.ramp)
-        sizes = RAMPS[self.ramp](self.peak) if self.ramp in RAMPS else ramps.corners(self.ramp) or ()
-        return tuple(RampHand(size) for size in sizes)
+        entries = RAMPS[self.ramp](self.peak) if self.ramp in RAMPS else ramps.corners(self.ramp) or ()
+        return tuple(map(ramp_hand, entries))
 
     @property
     def hand_sizes(self) -> tuple[int, ...]:
@@ -285,18 +304,25 @@ class Rules:
     @property
     def standard(self) -> bool:
         """Whether the table is of the standard form: the observation and action space of 3 to 7 players, 52 cards."""
-        wide = (
-            not MIN_PLAYERS <= self.players <= MAX_PLAYERS,
-            self.deck.card_set != STANDARD or bool(self.deck.pairs) or len(self.deck) > NUM_CARDS,
-            max(self.hand_sizes) > MAX_HAND_SIZE,
-            self.ramp in (RANDOM, DRAWN) or any(hand.special for hand in self.ramp_hands),
-            self.trump not in ("turned", "none") or self.full_deal != "none",
-            self.knocking or self.cooperative or self.nil_round or self.blind_bids,
-            self.lead_trump != "any" or self.must_trump,
-            self.own_cards != "seen" or self.hands_shown,
-            num_arguments(resolve(self.scoring)) == 5,
-        )
-        return not any(wide)
+        return not self.wide_options
+
+    @property
+    def wide_options(self) -> tuple[str, ...]:
+        """The options that make the table one of the wide form, each with its value; none at a standard table."""
+        wide: list[tuple[str, bool]] = [
+            (f"players={self.players}", not MIN_PLAYERS <= self.players <= MAX_PLAYERS),
+            (f"deck={self.deck.name!r}", self.deck.card_set != STANDARD or bool(self.deck.pairs)),
+            (f"ramp={self.ramp!r}", self.ramp in (RANDOM, DRAWN) or any(hand.special for hand in self.ramp_hands)),
+            (f"hands of {max(self.hand_sizes)} cards", max(self.hand_sizes) > MAX_HAND_SIZE),
+            (f"trump={self.trump!r}", self.trump not in ("turned", "none")),
+            (f"scoring={self.scoring!r} by trump", num_arguments(resolve(self.scoring)) == 5),
+        ]
+        plain = ("knocking", "cooperative", "nil_round", "blind_bids", "full_deal", "lead_trump", "must_trump")
+        for option in fields(self):
+            if option.name in (*plain, "own_cards", "hands_shown", "sort_hands"):
+                value = getattr(self, option.name)
+                wide.append((f"{option.name}={value!r}", value != option.default))
+        return tuple(text for text, is_wide in wide if is_wide)
 
     def to_json(self) -> dict[str, Any]:
         """The rules as plain data, without options later than the first release that have their default.

@@ -50,6 +50,10 @@ from ohhell_env.table.events import (
     TrumpMade,
 )
 
+# Who looks at a table: a seat; "table", who sees what lies face up for all and no seat's cards; None, who sees all.
+Viewer = int | str | None
+TABLE_VIEWER = "table"
+
 
 class Trick(NamedTuple):
     """A finished trick: its cards in the order played, who took it (None: nobody), the suit named for a joker led."""
@@ -178,10 +182,10 @@ class Game:
                 cards += cards_of(self._game["held_twice"][seat])
         return tuple(tuple(sorted(cards)) for cards in held)
 
-    def sees_cards(self, viewer: int | None, seat: int) -> bool:
-        """Whether a viewer may see the cards that a seat holds; ``viewer=None`` sees all."""
-        if viewer is None:
-            return True
+    def sees_cards(self, viewer: Viewer, seat: int) -> bool:
+        """Whether a viewer may see the cards that a seat holds; ``viewer=None`` sees all, ``"table"`` none."""
+        if viewer is None or viewer == TABLE_VIEWER:
+            return viewer is None
         if not self._wide:
             return viewer == seat
         return bool(wide_play.sees_cards(self._game, self._table, viewer, seat))
@@ -225,7 +229,7 @@ class Game:
             return False
         return bool(wide_play.is_bidding(self._game, self._table)) if self._wide else self.phase == BID
 
-    def visible_bids(self, viewer: int | None) -> tuple[int | str | None, ...]:
+    def visible_bids(self, viewer: Viewer) -> tuple[int | str | None, ...]:
         """Bids as a seat sees them: "hidden" where a bid is made but sealed. ``viewer=None`` sees all."""
         hidden = self.sealed and viewer is not None
         return tuple(
@@ -240,7 +244,7 @@ class Game:
             return (None,) * self.players
         return tuple(_PLEDGES.get(int(pledge)) for pledge in self._game["pledges"][: self.players])
 
-    def visible_first_bids(self, viewer: int | None) -> tuple[int | str | None, ...]:
+    def visible_first_bids(self, viewer: Viewer) -> tuple[int | str | None, ...]:
         """Each seat's blind bid, or its bid in the round before this one, as a seat sees it; see `visible_bids`."""
         if not self._wide:
             return (None,) * self.players
@@ -406,13 +410,15 @@ class Game:
         """The finished hands of this match as they ended, oldest first; empty where nobody kept them."""
         return tuple(Game(record, self.rules) for record in self._past)
 
-    def events(self, viewer: int | None = None) -> list[Event]:
+    def events(self, viewer: Viewer = None) -> list[Event]:
         """Everything that happened, in order, as one seat saw it; ``viewer=None`` sees all cards and bids.
+
+        ``viewer="table"`` sees what lies face up for all: no hands, and sealed bids once all are in.
 
         From the match's first hand where finished hands were kept (the AEC environment keeps them), else of this hand.
 
         Raises:
-            ValueError: if ``viewer`` is not a seat.
+            ValueError: if ``viewer`` is none of these.
         """
         self.check_viewer(viewer)
         return [event for hand in self.hands_so_far for event in hand._hand_events(viewer)]
@@ -424,11 +430,16 @@ class Game:
         kept = bool(self._past) and all(self._past[-1][field] == self._game[field] for field in last)
         return self.past_hands if kept else (*self.past_hands, self)
 
-    def check_viewer(self, viewer: int | None) -> None:
-        if viewer is not None and not 0 <= viewer < self.players:
-            raise ValueError(f"viewer={viewer!r} is not a seat; seats are 0..{self.players - 1}")
+    def check_viewer(self, viewer: Viewer) -> None:
+        """`ValueError` for a viewer who is neither a seat, nor "table" (sees no cards), nor None (sees everything)."""
+        seat = isinstance(viewer, (int, np.integer)) and not isinstance(viewer, bool) and 0 <= viewer < self.players
+        if not seat and viewer not in (None, TABLE_VIEWER):
+            raise ValueError(
+                f"viewer={viewer!r} is not a seat; seats are 0..{self.players - 1}, "
+                f"{TABLE_VIEWER!r} sees no cards and None sees everything"
+            )
 
-    def _hand_events(self, viewer: int | None) -> Iterator[Event]:
+    def _hand_events(self, viewer: Viewer) -> Iterator[Event]:
         if self._wide:
             yield from (event for events in self._event_steps(viewer) for event in events)
             return
@@ -449,7 +460,7 @@ class Game:
         if self.phase in (HAND_OVER, MATCH_OVER):
             yield HandScored(self.points)
 
-    def _event_steps(self, viewer: int | None) -> Iterator[list[Event]]:
+    def _event_steps(self, viewer: Viewer) -> Iterator[list[Event]]:
         """The events of the deal, then of each decision, in the wide form."""
         before: Game | None = None
         action = NONE
@@ -468,7 +479,7 @@ class Game:
         games[0] = self._game
         return Game(games[0], self.rules, self._past)
 
-    def _deal_events(self, viewer: int | None) -> list[Event]:
+    def _deal_events(self, viewer: Viewer) -> list[Event]:
         cards = tuple(hand if self.sees_cards(viewer, seat) else None for seat, hand in enumerate(self.dealt))
         events: list[Event] = [HandDealt(self.hand_number, self.dealer, self.hand_size, cards, self.turned)]
         if self.shown is not None:
@@ -477,7 +488,7 @@ class Game:
             events.append(TrumpMade(self.trump, None))
         return events
 
-    def _events_to(self, after: Game, action: int, viewer: int | None) -> list[Event]:
+    def _events_to(self, after: Game, action: int, viewer: Viewer) -> list[Event]:
         """What happens between this table and the one after an action."""
         seat = self.player if self.player is not None else NONE
         events: list[Event] = []
@@ -527,7 +538,7 @@ class Game:
         return None if value == NONE else value
 
 
-def news(game: Game, viewer: int | None, told: tuple[int, int]) -> tuple[list[Event], tuple[int, int]]:
+def news(game: Game, viewer: Viewer, told: tuple[int, int]) -> tuple[list[Event], tuple[int, int]]:
     """What happened since a viewer was last told.
 
     Args:

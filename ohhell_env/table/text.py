@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ohhell_env.kernel.state import HAND_OVER, MATCH_OVER, NAME_SUIT, PLAY
 from ohhell_env.rules.cards import JOKERS, STANDARD, SUIT_NAMES, SUIT_SYMBOLS, CardSet
 from ohhell_env.table.actions import deed
-from ohhell_env.table.game import Game
+from ohhell_env.table.game import Game, Viewer
 
 
 def hand_text(cards: Iterable[int], card_set: CardSet = STANDARD) -> str:
@@ -23,13 +23,18 @@ def hand_text(cards: Iterable[int], card_set: CardSet = STANDARD) -> str:
     )
 
 
-def table_text(game: Game, viewer: int | None = None) -> str:
+def table_text(game: Game, viewer: Viewer = None, totals: bool = True) -> str:
     """The table as a card player would write it down; with a viewer, only what that seat sees.
 
     Hidden hands show as a count, and sealed bids as ``?``.
 
+    Args:
+        game: the table.
+        viewer: a seat; "table", which sees no cards but those played; None sees everything.
+        totals: whether the match's totals are shown (online table, "Hide player points").
+
     Raises:
-        ValueError: if ``viewer`` is not a seat.
+        ValueError: if ``viewer`` is none of these.
     """
     game.check_viewer(viewer)
     bids, firsts = game.visible_bids(viewer), game.visible_first_bids(viewer)
@@ -39,7 +44,8 @@ def table_text(game: Game, viewer: int | None = None) -> str:
     for seat in range(game.players):
         marks = ("D" if seat == game.dealer else " ") + (">" if seat == game.player else " ")
         contract = _contract(bids[seat], game.taken[seat], game.pledges[seat], firsts[seat])
-        lines.append(f"{marks} player_{seat}  {game.scores[seat]:6g}  {contract:22}  {shown[seat]}".rstrip())
+        total = f"{game.scores[seat]:6g}" if totals else f"{'-':>6}"
+        lines.append(f"{marks} player_{seat}  {total}  {contract:22}  {shown[seat]}".rstrip())
     tricks = game.tricks
     if tricks:
         winner = "nobody" if tricks[-1].winner is None else f"player_{tricks[-1].winner}"
@@ -54,7 +60,7 @@ def table_text(game: Game, viewer: int | None = None) -> str:
     return "\n".join(lines)
 
 
-def _shown(game: Game, viewer: int | None, seat: int, card_set: CardSet) -> str:
+def _shown(game: Game, viewer: Viewer, seat: int, card_set: CardSet) -> str:
     """A seat's hand as the viewer sees it; hidden cards as a count."""
     hand = game.hands[seat]
     if game.sees_cards(viewer, seat):
