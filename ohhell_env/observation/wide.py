@@ -169,8 +169,8 @@ def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
 
 
 @jit_apart
-def write_unseen(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
-    """Sections unseen, unseen_twice."""
+def unseen_copies(game: Any, table: Any, viewer: Int) -> Any:
+    """Masks of the cards of the deck of which the viewer cannot place a copy, and can place neither of two copies."""
     once = np.int64(0)
     twice = np.int64(0)
     for seat in range(table["players"]):
@@ -189,8 +189,15 @@ def write_unseen(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None
         bit = ONE << known
         twice |= once & bit
         once |= bit
-    put_bits(out, row, _UNSEEN, (table["deck_mask"] & ~once) | (table["pairs"] & ~twice))
-    put_bits(out, row, _UNSEEN_TWICE, table["pairs"] & ~once)
+    return (table["deck_mask"] & ~once) | (table["pairs"] & ~twice), table["pairs"] & ~once
+
+
+@jit_apart
+def write_unseen(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
+    """Sections unseen, unseen_twice."""
+    unseen, unseen_twice = unseen_copies(game, table, viewer)
+    put_bits(out, row, _UNSEEN, unseen)
+    put_bits(out, row, _UNSEEN_TWICE, unseen_twice)
 
 
 @jit
