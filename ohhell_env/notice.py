@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _said: set[str] = set()
@@ -23,10 +23,10 @@ def say_once(text: str) -> None:
 
 
 class Delayed:
-    """A line that is written after ``seconds``, unless it is cancelled before."""
+    """A line that is written after ``seconds``, unless it is cancelled before; by `say` or `say_once`."""
 
-    def __init__(self, text: str, seconds: float = 1.0) -> None:
-        self._timer = threading.Timer(seconds, say, (text,))
+    def __init__(self, text: str, seconds: float = 1.0, write: Callable[[str], None] = say) -> None:
+        self._timer = threading.Timer(seconds, write, (text,))
         self._timer.daemon = True  # a program that ends does not wait for it
         self._timer.start()
 

@@ -31,7 +31,6 @@ import numpy as np
 import platformdirs
 from numba.core import caching, compiler, event, serialize
 from numba.core.dispatcher import Dispatcher
-from numba.core.extending import _Intrinsic
 
 from ohhell_env.notice import Delayed, say_once
 
@@ -43,14 +42,14 @@ _LIBRARIES = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
 _SCALARS = {bool, int, float, str, bytes, type(None), type(...)}
 _VERSIONS = repr((sys.version, numba.__version__, llvmlite.__version__, np.__version__))
 
-# Python functions for which compiled code has another body, and the functions that make those bodies.
+# Python functions for which compiled code has another body, and what writes it.
 _bodies: dict[Callable[..., Any], list[Callable[..., Any]]] = {}
 _nodes: dict[Any, tuple[bytes, list[Any]]] = {}
 
 
-def note_overload(function: Callable[..., Any], maker: Callable[..., Any]) -> None:
-    """Where compiled code calls ``function``, Numba puts in what ``maker`` makes: its text counts too."""
-    _bodies.setdefault(function, []).append(maker)
+def note_body(function: Callable[..., Any], body: Callable[..., Any]) -> None:
+    """Compiled code that calls ``function`` depends on ``body`` too."""
+    _bodies.setdefault(function, []).append(body)
 
 
 def folder() -> Path:
@@ -92,9 +91,7 @@ def _node(function: Any) -> tuple[bytes, list[Any]]:
 
 
 def _plain_function(function: Any) -> Any:
-    if isinstance(function, FunctionType):
-        return function
-    return function.py_func if isinstance(function, Dispatcher) else function._defn
+    return function.py_func if isinstance(function, Dispatcher) else function
 
 
 def _code_text(code: CodeType, doc: str | None) -> Iterator[str]:
@@ -144,7 +141,7 @@ def _value_text(value: Any, found: list[Any]) -> str:
         return f"{type(value).__qualname__}[{','.join(_value_text(entry, found) for entry in value)}]"
     if isinstance(value, (set, frozenset)):
         return f"{type(value).__qualname__}[{','.join(sorted(_value_text(entry, found) for entry in value))}]"
-    if isinstance(value, (FunctionType, Dispatcher, _Intrinsic)):
+    if isinstance(value, (FunctionType, Dispatcher)):
         inner = _plain_function(value)
         if not _is_library(inner.__module__):
             found.append(value)
@@ -211,6 +208,8 @@ class DiskCache(caching._Cache):  # type: ignore[misc]  # Numba is Any to mypy
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled function for argument types."""
+        for environment in data._find_referenced_environments():  # of callees: what they raise and print
+            data.codegen.set_env(environment.env_name, environment)
         if not self._enabled:
             return
         if data.lifted or data.library.has_dynamic_globals:
@@ -223,7 +222,7 @@ class DiskCache(caching._Cache):  # type: ignore[misc]  # Numba is Any to mypy
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]  # Numba is Any to mypy
-    """Says that rules are being compiled, when that takes more than a second.
+    """Says once that something is being compiled, when that takes more than a second.
 
     Numba tells of each function that it compiles, and compiles a function's callees within it.
     """
@@ -236,7 +235,9 @@ class _Announcer(event.Listener):  # type: ignore[misc]  # Numba is Any to mypy
         """Numba begins to compile a function that is not on disk."""
         self._depth += 1
         if self._depth == 1 and isinstance(event.data["dispatcher"]._cache, DiskCache):
-            self._line = Delayed("ohhell_env: compiling the rules of this table, once: usually 5 to 20 s")
+            self._line = Delayed(
+                "ohhell_env: compiling for a table of this form, once: about 5 to 15 s", write=say_once
+            )
 
     def on_end(self, event: Any) -> None:
         """The function is compiled, or an error came of it."""

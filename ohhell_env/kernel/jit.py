@@ -7,16 +7,18 @@ keep that so: hands stay in int64 (a mixture of int64 and uint64 silently become
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic, overload
+from numba import types
+from numba.extending import lower_builtin, type_callable
 
-from ohhell_env.kernel.cache import DiskCache, note_overload
+from ohhell_env.kernel.cache import DiskCache, note_body
+from ohhell_env.kernel.callees import Callees, numba_choice
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -42,16 +44,9 @@ def _compiled(function: Function, **options: Any) -> Function:
         return _plain(function)
     dispatcher = numba.njit(function, **_OPTIONS, **options)
     dispatcher._cache = DiskCache(dispatcher)  # in place of Numba's, which would load stale code
+    callees = Callees(dispatcher)
+    dispatcher.get_call_template, dispatcher.get_overload = callees.get_call_template, callees.get_overload
     return dispatcher  # type: ignore[no-any-return]
-
-
-def _overload(function: Callable[..., Any], maker: Callable[..., Any], **options: Any) -> None:
-    """Where compiled code calls ``function``, put in what ``maker`` makes for the types of the arguments.
-
-    Not cached on its own, but with its callers: what is compiled here has no entry from Python.
-    """
-    overload(function, strict=False, jit_options={**options, "cache": False})(maker)
-    note_overload(function, maker)
 
 
 def jit(function: Function) -> Function:
@@ -73,17 +68,8 @@ def by_form(standard: Callable[..., Any], wide: Callable[..., Any]) -> Callable[
     def choose(game: Any, *arguments: Any) -> Any:
         return (wide if "held_twice" in game.dtype.names else standard)(game, *arguments)
 
-    if numba.config.DISABLE_JIT:
-        return choose
-
-    def register(function: Any, is_wide: bool) -> None:
-        def chosen(*arguments: Any) -> Any:
-            return function.py_func if ("held_twice" in arguments[0].fields) == is_wide else None
-
-        _overload(choose, chosen, **function.targetoptions)
-
-    register(standard, False)
-    register(wide, True)
+    if not numba.config.DISABLE_JIT:
+        numba_choice(choose, lambda game: wide if "seconds" in game.fields else standard)
     return choose
 
 
@@ -100,22 +86,6 @@ def entry_point(function: Callable[..., Any], *examples: Any) -> Callable[..., A
     return function.overloads[signature].entry_point  # type: ignore[attr-defined, no-any-return]
 
 
-@intrinsic
-def _ctpop(typing_context: Any, value: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.int64(types.int64), code
-
-
-@intrinsic
-def _cttz(typing_context: Any, value: Any) -> Any:
-    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], context.get_constant(types.boolean, True))
-
-    return types.int64(types.int64), code
-
-
 def popcount(mask: Int) -> Int:
     """How many bits of a non-negative mask are set."""
     return int(mask).bit_count()
@@ -127,24 +97,36 @@ def lowest(mask: Int) -> Int:
     return (bits & -bits).bit_length() - 1
 
 
-def _popcount(mask: Any) -> Any:
-    def count(mask: Any) -> Any:
-        return _ctpop(np.int64(mask))
+def _instruction(function: Callable[..., Any], result: Any, write: Callable[..., Any]) -> None:
+    """In compiled code, a call of ``function`` with whole numbers (after an array, maybe) is what ``write`` writes."""
 
-    return count
+    def typer(*arguments: Any) -> Any:
+        return result
+
+    typer.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]  # Numba passes arguments by it
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        wide = [
+            value if isinstance(kind, types.Array) else context.cast(builder, value, kind, types.int64)
+            for value, kind in zip(args, signature.args, strict=True)
+        ]
+        return write(context, builder, signature, wide)
+
+    type_callable(function)(lambda context: typer)
+    lower_builtin(function, types.VarArg(types.Any))(code)
+    note_body(function, write)
 
 
-_overload(popcount, _popcount)
+def _write_popcount(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.ctpop(args[0])
 
 
-def _lowest(mask: Any) -> Any:
-    def index(mask: Any) -> Any:
-        return _cttz(np.int64(mask))
-
-    return index
+def _write_lowest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.cttz(args[0], context.get_constant(types.boolean, True))
 
 
-_overload(lowest, _lowest)
+_instruction(popcount, types.int64, _write_popcount)
+_instruction(lowest, types.int64, _write_lowest)
 
 
 def _bit_store(width: int) -> Callable[[Any, Int, Int, Int], None]:
@@ -158,28 +140,18 @@ def _bit_store(width: int) -> Callable[[Any, Int, Int, Int], None]:
         for k in range(width):
             out[row, at + k] = (mask >> k) & 1
 
-    @intrinsic
-    def vector_store(typing_context: Any, out: Any, row: Any, at: Any, mask: Any) -> Any:
-        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            array = context.make_array(signature.args[0])(context, builder, args[0])
-            bits = args[3] if width == 64 else builder.trunc(args[3], ir.IntType(width))
-            entries = builder.zext(
-                builder.bitcast(bits, ir.VectorType(ir.IntType(1), width)), ir.VectorType(ir.IntType(8), width)
-            )
-            offset = builder.add(builder.mul(args[1], builder.extract_value(array.strides, 0)), args[2])
-            target = builder.bitcast(builder.gep(array.data, [offset]), entries.type.as_pointer())
-            builder.store(entries, target, align=1)
-            return context.get_dummy_value()
+    def write(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        bits = args[3] if width == 64 else builder.trunc(args[3], ir.IntType(width))
+        entries = builder.zext(
+            builder.bitcast(bits, ir.VectorType(ir.IntType(1), width)), ir.VectorType(ir.IntType(8), width)
+        )
+        offset = builder.add(builder.mul(args[1], builder.extract_value(array.strides, 0)), args[2])
+        target = builder.bitcast(builder.gep(array.data, [offset]), entries.type.as_pointer())
+        builder.store(entries, target, align=1)
+        return context.get_dummy_value()
 
-        return types.void(out, types.int64, types.int64, types.int64), code
-
-    def compiled_store(out: Any, row: Any, at: Any, mask: Any) -> Any:
-        def compiled(out: Any, row: Any, at: Any, mask: Any) -> Any:
-            vector_store(out, np.int64(row), np.int64(at), np.int64(mask))
-
-        return compiled
-
-    _overload(store, compiled_store)
+    _instruction(store, types.void, write)
     return store
 
 
@@ -195,7 +167,9 @@ def left_of(seat: Int, players: Int) -> Int:
 @jit
 def clamp(value: Int, low: Int, high: Int) -> Int:
     """The value, or the nearer end of low..high."""
-    return min(max(value, low), high)
+    if value < low:  # not min() and max(): those are compiled anew for each combination of types
+        return low
+    return high if value > high else value
 
 
 @jit
