@@ -92,6 +92,16 @@ def _wide_held_twice(game: Any, seat: Int) -> Int:
 
 
 @jit
+def _has_pairs(game: Any, table: Any) -> bool:
+    return False
+
+
+@jit
+def _wide_has_pairs(game: Any, table: Any) -> bool:
+    return bool(table["pairs"] != 0)
+
+
+@jit
 def _cards_left(game: Any, seat: Int) -> Int:
     return np.int64(game["hand_size"]) - popcount(game["played"][seat])
 
@@ -142,6 +152,7 @@ def _wide_contract(game: Any, seat: Int) -> Int:
 
 
 held_twice = by_form(_held_twice, _wide_held_twice)  # cards that a seat holds twice
+has_pairs = by_form(_has_pairs, _wide_has_pairs)  # whether cards stand in the pack twice
 cards_left = by_form(_cards_left, _wide_cards_left)  # how many cards a seat holds, told from what it has played
 classes = by_form(_classes, _wide_classes)  # suits that a hand falls into
 higher_cards = by_form(_higher_cards, _wide_higher_cards)  # cards of the same suit that beat a card
@@ -209,6 +220,8 @@ def weigh_hand(game: Any, table: Any, seat: Int, unseen: Int, left: Int, notes: 
             for f in range(NUM_FEATURES):
                 log_odds += WEIGHTS[kind, f] * features[count, f]
             notes["chance"][count] = 1.0 / (1.0 + math.exp(-log_odds))
+            if kind == 1 and above == 0.0 and not has_pairs(game, table):
+                notes["chance"][count] = 1.0  # the highest trump takes its trick, whatever lies where
     return total
 
 
@@ -324,7 +337,7 @@ def win_chance(game: Any, table: Any, seat: Int, card: Int, unseen: Int, notes: 
 
 @jit_apart
 def best_card(game: Any, table: Any, notes: Notes) -> Int:
-    """The legal card with the highest expected points for the seat to act; the highest card number of equals.
+    """The legal card with the highest expected value for the seat to act; the highest card number of equals.
 
     Each card either takes the trick or not; what follows is judged by `rest_value`. When nothing changes the points
     any more, the seat spoils: it fights for tricks where the others want more than there are, else it gives them away.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.bots.base import Bot
+from ohhell_env.bots.endgame import sure_options
 from ohhell_env.bots.hand_model import NOTES, best_bid, best_card, unseen_cards, weigh_hand
 from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, lowest, popcount
 from ohhell_env.kernel.rulebook import action_of, suit_cards
@@ -19,7 +20,7 @@ from ohhell_env.rules.cards import NUM_SUITS
 def _option(game: Any, table: Any, notes: Any) -> Any:
     if game["phase"] == BID:
         return best_bid(game, table, game["player"], game["legal"], notes)
-    return best_card(game, table, notes)
+    return surest_card(game, table, notes)
 
 
 @jit_apart
@@ -42,7 +43,22 @@ def _wide_option(game: Any, table: Any, notes: Any) -> Any:
         return np.int64(0) if best_bid(game, table, seat, every, notes) == 0 else np.int64(PASS)
     if phase == BID:
         return best_bid(game, table, seat, game["legal"], notes)
-    return best_card(game, table, notes)
+    return surest_card(game, table, notes)
+
+
+@jit_apart
+def surest_card(game: Any, table: Any, notes: Any) -> Int:
+    """The best of the cards that are sure to get the most that can still be had; of all legal cards if none is."""
+    best = best_card(game, table, notes)
+    sure = sure_options(game, table)
+    if sure and not (sure >> best) & 1:
+        best = lowest(sure)
+        while sure:
+            card = lowest(sure)
+            sure ^= ONE << card
+            if notes["value"][card] > notes["value"][best]:
+                best = card
+    return best
 
 
 @jit

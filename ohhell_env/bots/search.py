@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ohhell_env.bots.base import Bot, Tables
 from ohhell_env.bots.determinization import PLAN, likely_world, plan_deals
+from ohhell_env.bots.endgame import LEVELS, gain, is_solvable, solve, sure_options
 from ohhell_env.bots.hand_model import NOTES, best_bid, best_card
 from ohhell_env.bots.heuristic import rule_option
 from ohhell_env.kernel import rulebook
@@ -35,13 +36,15 @@ from ohhell_env.kernel.jit import (
 from ohhell_env.kernel.state import BID, GAME, HAND_OVER, NONE
 from ohhell_env.observation.sections import SEALED
 from ohhell_env.rules.cards import NUM_CARDS, cards_of
+from ohhell_env.rules.limits import MAX_PLAYERS
 
 DEFAULT_PLAYOUTS = 400
 CARD_NOISE = 30  # in a thousand: decisions of a play-out that are taken at random
 BID_NOISE = 150  # in a thousand: sampled bids that are off by one
-PRIOR = 20.0  # worlds that the rules' own estimate of an option counts for
+PRIOR = 20.0  # worlds that the rules' own estimate of an option counts for in a search of a few worlds
+FADES = 100.0  # worlds after which it counts for half of that
+SOLVED_PRIOR = 1.0  # worlds that it counts for where each world is solved exactly
 _NO_WORLD = "view {}: no deal of the unseen cards fits the hand sizes and the voids shown"
-SPOIL = 0.01  # of the others' mean points is taken off: between cards that are equal to the seat, spoil
 
 
 @jit
@@ -116,64 +119,83 @@ def play_out(game: Any, table: Any, notes: Any, stream: np.uint64) -> None:
 
 
 @jit
-def gain(game: Any, table: Any, seat: Int) -> Any:
-    """What a finished hand is worth to a seat (`rulebook.hand_value`), less a little of the others' mean."""
-    players = table["players"]
-    others = 0.0
-    for other in range(players):
-        if other != seat:
-            others += rulebook.hand_value(game, table, other)
-    return rulebook.hand_value(game, table, seat) - SPOIL * others / (players - 1)
+def prior_weight(view: Any, table: Any, worlds: Int) -> Any:
+    """Worlds that the rules' own estimate of an option counts for beside so many that are dealt."""
+    if is_solvable(view, table):
+        return SOLVED_PRIOR
+    return PRIOR * FADES / (FADES + worlds)
 
 
 @jit_apart
-def judge_options(
-    view: Any, table: Any, playouts: Int, key: Int, boards: Any, notes: Any, plan: Any, worth: Any
-) -> bool:
-    """Write how much each legal option of a view is worth to ``worth[option]``; False when no world fits the view.
+def judge_options(view: Any, table: Any, worlds: Int, key: Int, with_prior: bool, memory: Any) -> bool:
+    """Write how much each legal option of a view is worth, on average, to ``worth``; False when no world fits the view.
 
-    The rules' estimates of the options stand in ``notes["value"]`` and count for `PRIOR` worlds. ``playouts`` are
-    shared evenly: each world is played out once for every option, in at least one world. ``boards`` is (3,) of GAME
-    to work in.
+    Each world is played out once for every option, or solved where few enough cards are left. With ``with_prior``
+    the rules' own estimates of the options, which stand in ``notes["value"]``, count for some worlds.
     """
+    boards, notes, plans, worth, stack, rest, values = memory
     seat = np.int64(view["player"])
     legal = view["legal"]
-    if not plan_deals(view, table, seat, plan):
+    if not plan_deals(view, table, seat, plans[0]):
         return False
-    worlds = max(playouts // popcount(legal), 1)
-    for option in range(NUM_CARDS):
-        worth[option] = notes["value"][option] * PRIOR
+    prior = prior_weight(view, table, worlds) if with_prior else 0.0
+    exact = is_solvable(view, table)
+    for option in range(worth.shape[0]):
+        worth[option] = notes[0]["value"][option] * prior
     for number in range(worlds):
-        stream = likely_world(plan, view, table, boards, notes, stream_of(key, number))
-        stream = fill_sealed_bids(boards[0], table, notes, stream)
-        rest = legal
-        while rest:
-            option = lowest(rest)
-            rest ^= ONE << option
-            boards[1] = boards[0]
-            rulebook.apply(boards[1], table, rulebook.action_of(boards[1], option))
-            play_out(boards[1], table, notes, stream)
-            worth[option] += gain(boards[1], table, seat)
+        stream = likely_world(plans[0], view, table, boards, notes[0], stream_of(key, number))
+        stream = fill_sealed_bids(boards[0], table, notes[0], stream)
+        options = legal
+        while options:
+            option = lowest(options)
+            options ^= ONE << option
+            if exact:
+                stack[0] = boards[0]
+                rulebook.apply(stack[0], table, rulebook.action_of(stack[0], option))
+                solve(stack, table, rest, values)
+                worth[option] += values[0, seat]
+            else:
+                boards[1] = boards[0]
+                rulebook.apply(boards[1], table, rulebook.action_of(boards[1], option))
+                play_out(boards[1], table, notes[0], stream)
+                worth[option] += gain(boards[1], table, seat)
+    for option in range(worth.shape[0]):
+        worth[option] /= worlds + prior
     return True
 
 
 @jit
-def choose_by_search(
-    views: Any, tables: Any, keys: Any, playouts: Int, boards: Any, notes: Any, plans: Any, worth: Any, actions: Any
-) -> Int:
+def choose_by_search(views: Any, tables: Any, keys: Any, playouts: Int, memory: Any, actions: Any) -> Int:
     """The option with the highest expected gain for each view; returns the first view that no world fits, or NONE."""
+    notes, worth = memory[1], memory[3]
     for j in range(views.shape[0]):
         view = views[j]
-        legal = view["legal"]
-        best = rule_option(view, tables[view["table"]], notes[0])  # of equal options this one is taken
+        table = tables[view["table"]]
+        best = rule_option(view, table, notes[0])  # of equal options this one is taken
+        legal = sure_options(view, table)
+        legal = legal if legal else view["legal"]
         if popcount(legal) > 1:
-            if not judge_options(view, tables[view["table"]], playouts, keys[j], boards, notes[0], plans[0], worth):
+            view["legal"] = legal
+            if not judge_options(view, table, max(playouts // popcount(legal), 1), keys[j], True, memory):
                 return j
-            for option in range(NUM_CARDS):
+            for option in range(worth.shape[0]):
                 if (legal >> option) & 1 and worth[option] > worth[best]:
                     best = option
         actions[j] = rulebook.action_of(view, best)
     return NONE
+
+
+def working_memory() -> tuple[NDArray[Any], ...]:
+    """What `judge_options` works in: boards, notes, plan, worth of options; stack, options and values of `solve`."""
+    return (
+        np.zeros(3, dtype=GAME),
+        np.zeros(1, dtype=NOTES),
+        np.zeros(1, dtype=PLAN),
+        np.zeros(NUM_CARDS),
+        np.zeros(LEVELS, dtype=GAME),
+        np.zeros(LEVELS, dtype=np.int64),
+        np.zeros((LEVELS, MAX_PLAYERS)),
+    )
 
 
 class SearchBot(Bot):
@@ -197,9 +219,7 @@ class SearchBot(Bot):
 
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
         actions = np.empty(len(views), dtype=np.int64)
-        boards = np.zeros(3, dtype=GAME)
-        notes, plans, worth = np.zeros(1, dtype=NOTES), np.zeros(1, dtype=PLAN), np.zeros(NUM_CARDS)
-        bad = choose_by_search(views, tables, keys, self.playouts, boards, notes, plans, worth, actions)
+        bad = choose_by_search(views, tables, keys, self.playouts, working_memory(), actions)
         if bad != NONE:
             raise ValueError(_NO_WORLD.format(bad))
         return actions
@@ -224,16 +244,15 @@ class SearchBot(Bot):
         """
         views, tables, keys = self.views(source, games)
         means = np.full((len(views), rulebook.NUM_ACTIONS), np.nan)
-        boards = np.zeros(3, dtype=GAME)
-        notes, plans, worth = np.zeros(1, dtype=NOTES), np.zeros(1, dtype=PLAN), np.zeros(NUM_CARDS)
+        memory = working_memory()
+        notes, worth = memory[1], memory[3]
         for j, view in enumerate(views):
             table = tables[view["table"]]
             options = list(cards_of(view["legal"]))
-            notes["value"] = 0.0
             if prior:
                 rule_option(view, table, notes[0])
-            if not judge_options(view, table, self.playouts, keys[j], boards, notes[0], plans[0], worth):
+            worlds = max(self.playouts // len(options), 1)
+            if not judge_options(view, table, worlds, keys[j], prior, memory):
                 raise ValueError(_NO_WORLD.format(j))
-            weight = max(self.playouts // len(options), 1) + (PRIOR if prior else 0)
-            means[j, [rulebook.action_of(view, option) for option in options]] = worth[options] / weight
+            means[j, [rulebook.action_of(view, option) for option in options]] = worth[options]
         return means
