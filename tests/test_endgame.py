@@ -11,6 +11,7 @@ from test_bots_worlds import SHORT_DECK, every_world, view_of
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.endgame import LEVELS, SPOIL, is_solvable, solve, sure_options
 from ohhell_env.bots.hand_model import unseen_cards
+from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.state import GAME, HAND_OVER, PLAY
 from ohhell_env.rules.cards import cards_of, mask_of, parse_card, parse_cards
@@ -159,8 +160,22 @@ def certain_positions(count: int) -> list[tuple[Simulator, int, int]]:
     raise AssertionError("too few positions")
 
 
-@pytest.mark.parametrize(("spec", "count"), [("heuristic", 100), ("search:60", 30)])
+@pytest.mark.parametrize(("spec", "count"), [("heuristic", 100), ("search:60", 30), ("checkpoints/mix512", 100)])
 def test_no_certain_contract_is_thrown_away(spec: str, count: int) -> None:
     bot = make_bot(spec, seed=1)
     for simulator, k, top in certain_positions(count)[:count]:
         assert bot.act(simulator, [k])[0] != top
+
+
+def test_without_its_end_game_a_policy_plays_by_its_network_alone() -> None:
+    bot = PolicyBot.load("mix512")
+    bare = PolicyBot(bot.network, endgame=False)
+    kept, thrown = 0, 0
+    for simulator, k, top in certain_positions(100)[:100]:
+        views, tables, keys = bare.views(simulator, [k])
+        chances = bot.probabilities(views, tables)
+        assert chances[0, top] == 0.0
+        assert views["legal"][0] >> top & 1, "asking for probabilities changes no view"
+        thrown += bare.choose(views, tables, keys)[0] == top
+        kept += 1
+    assert 0 < thrown < kept

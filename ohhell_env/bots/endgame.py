@@ -192,6 +192,15 @@ def sure_options(game: Any, table: Any) -> Int:
     return sure
 
 
+@jit
+def keep_to_sure_options(views: Any, tables: Any) -> None:
+    """Take from ``legal`` of each view all but the sure options, where there are any."""
+    for j in range(views.shape[0]):
+        sure = sure_options(views[j], tables[views[j]["table"]])
+        if sure:
+            views[j]["legal"] = sure
+
+
 # --- A dealt hand solved ------------------------------------------------------------------------------------------
 
 

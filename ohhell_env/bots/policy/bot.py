@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.bots.base import Bot
+from ohhell_env.bots.endgame import keep_to_sure_options
 from ohhell_env.bots.policy.features import (
     INPUT_HASH,
     LABELS,
@@ -88,6 +89,8 @@ class PolicyBot(Bot):
         meta: the checkpoint's meta.json.
         outputs: what the network's outputs are: "values", in tens of points, or "logits" divided by LOGIT_SCALE.
         trained_for: the tables of its training; at others it warns, once, where it is known.
+        endgame: in a hand's last tricks, keep to the cards that are sure to get the most that can still be had,
+            whatever lies where, if there are any (`endgame.sure_options`); the network chooses among them.
 
     Raises:
         ValueError: for a negative temperature, or other outputs.
@@ -104,6 +107,7 @@ class PolicyBot(Bot):
         meta: dict[str, Any] | None = None,
         outputs: str = "values",
         trained_for: TrainedFor | None = None,
+        endgame: bool = True,
     ) -> None:
         super().__init__(seed)
         if outputs not in OUTPUTS:
@@ -117,6 +121,7 @@ class PolicyBot(Bot):
         self.outputs = outputs
         self.trained_for = trained_for
         self._checked: NDArray[np.void] | None = None  # tables that a warning was considered for
+        self.endgame = endgame
         self._sources = input_sources(network.sections)
 
     @classmethod
@@ -148,6 +153,9 @@ class PolicyBot(Bot):
     def probabilities(self, views: NDArray[np.void], tables: NDArray[np.void]) -> NDArray[np.float64]:
         """How likely `choose` is to choose each action in each view: (N, NUM_ACTIONS)."""
         values, relabellings = self.values(views, tables)
+        if self.endgame:
+            views = views.copy()
+            keep_to_sure_options(views, tables)
         chances = np.empty(values.shape, dtype=np.float64)
         write_probabilities(views, values, relabellings, self.temperature, chances)
         return chances
@@ -164,6 +172,8 @@ class PolicyBot(Bot):
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
         self.warn_if_unfamiliar(tables)
         values, relabellings = self.values(views, tables)
+        if self.endgame:
+            keep_to_sure_options(views, tables)
         actions = np.empty(len(views), dtype=np.int64)
         choose_actions(views, keys, values, relabellings, self.temperature, actions)
         return actions

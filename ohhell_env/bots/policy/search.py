@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.determinization import PLAN
+from ohhell_env.bots.endgame import keep_to_sure_options
 from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, judge_past, recall, resampled, tempered
 from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.policy.features import LABELS, best_action, sampled_action
@@ -147,7 +148,12 @@ class PolicySearchBot(Bot):
         return actions
 
     def _options(self, view: NDArray[np.void], tables: NDArray[np.void]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Actions that the policy does not rule out, its best one first, and its values of them: (C,) each."""
+        """Actions that the policy does not rule out, its best one first, and its values of them: (C,) each.
+
+        In the last tricks, only those that are sure to get the most that can still be had, if there are any.
+        """
+        if self.policy.endgame:
+            keep_to_sure_options(view, tables)
         legal = int(view["legal"][0])
         bits = [option for option in range(legal.bit_length()) if legal >> option & 1]
         actions = np.array([rulebook.action_of(view[0], option) for option in bits], dtype=np.int64)
