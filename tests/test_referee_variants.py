@@ -179,7 +179,9 @@ def check_hand(game: VariantReferee, rules: Rules, trump: str | None, dealer: in
         elif blind in (None, "pass"):
             assert points == plain
         else:
-            assert points in ([2 * plain] if blind == bids[seat] else [1.5 * plain, 3 * plain])
+            penalty = plain > 0 if rules.lowest else plain < 0
+            kept, made = blind == bids[seat], bids[seat] == game.taken[seat]
+            assert points == plain * ((2 if kept else 3) if penalty else (2 if kept else 1.5) if made else 1)
             assert abs(blind - (bids[seat] or 0)) <= 2
 
 

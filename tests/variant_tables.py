@@ -104,6 +104,7 @@ CLASHES: list[tuple[str, tuple[Any, ...], str, tuple[Any, ...], str]] = [
     ("hands_shown", (True,), "way", ("blind_bids",), "cannot have blind hands or bids"),
     ("hands_shown", (True,), "ramp", ("blind", "no trump blind"), "cannot have blind hands or bids"),
     ("sort_hands", (True,), "own_cards", ("seen", "forehead"), "sort_hands=True needs own_cards='hidden'"),
+    ("sort_hands", (True,), "hands_shown", (True,), "needs own_cards='seen'|needs own_cards='hidden'"),
     ("sort_hands", (True,), "full_deal", ("last",), "would not lie last"),
     ("ramp", ("drawn",), "trump", _BUT_DRAWN["trump"], "draws both or neither"),
     ("trump", ("drawn",), "ramp", _BUT_DRAWN["ramp"], "draws both or neither"),
