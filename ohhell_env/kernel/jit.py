@@ -69,7 +69,7 @@ def by_form(standard: Callable[..., Any], wide: Callable[..., Any]) -> Callable[
         return (wide if "held_twice" in game.dtype.names else standard)(game, *arguments)
 
     if not numba.config.DISABLE_JIT:
-        numba_choice(choose, lambda game: wide if "seconds" in game.fields else standard)
+        numba_choice(choose, lambda game: wide if "held_twice" in game.fields else standard)
     return choose
 
 
