@@ -68,7 +68,7 @@ viewer. At tables of the wide form it has 5034 entries (`observation_layout(rule
 ## Rewards
 
 `reward="points"`: each hand's points, when the hand ends, so that a match's rewards add up to the score.
-`"zero_sum"`: the same less the table's mean. `"win"`: the share of the match's win (1/k for each of k winners), at
+`"zero_sum"`: the same minus the table's mean. `"win"`: the share of the match's win (1/k for each of k winners), at
 the end, else 0. Higher is better in all three: at tables where the lowest total wins, points count negative in the
 first two, so that the rewards of a match add up to minus the score.
 

@@ -55,12 +55,12 @@ class Batch(NamedTuple):
 
 
 @jit
-def start_games(games: Any, tables: Any, decks: Any, seeds: Any, playouts: Any) -> None:
+def start_games(games: Any, tables: Any, decks: Any, seeds: Any, rollouts: Any) -> None:
     """A new match in every game, from its own seed."""
     for i in range(games.shape[0]):
         table = tables[games[i]["table"]]
         rulebook.start_match(games[i], table, decks, seeds[i], table["first_dealer"])
-        playouts[i] = stream_of(seeds[i], rulebook.PLAYOUTS)
+        rollouts[i] = stream_of(seeds[i], rulebook.ROLLOUTS)
 
 
 @jit
@@ -174,13 +174,13 @@ def compiled_step(form: Form) -> Callable[..., int]:
 
 @jit
 def play_random_games(
-    games: Any, tables: Any, decks: Any, start: Int, stop: Int, playouts: Any, decisions: Int
+    games: Any, tables: Any, decks: Any, start: Int, stop: Int, rollouts: Any, decisions: Int
 ) -> None:
     """Advance each game start..stop-1 by ``decisions`` uniformly random decisions."""
     for i in range(start, stop):
         game = games[i]
         table = tables[game["table"]]
-        stream = playouts[i]
+        stream = rollouts[i]
         for _ in range(decisions):
             stream = next_state(stream)
             rulebook.apply(game, table, rulebook.random_action(game, stream))
@@ -188,7 +188,7 @@ def play_random_games(
                 rulebook.next_hand(game, table, decks)
                 if game["phase"] == MATCH_OVER:
                     rulebook.start_next_match(game, table, decks)
-        playouts[i] = stream
+        rollouts[i] = stream
 
 
 @jit
@@ -216,7 +216,7 @@ class Simulator:
         num_games: N, at least 1.
         seed: an int (each game gets a seed of its own from it), a sequence of N ints (game i's match is then the one
             that ``env.reset(seed=seed[i])`` plays), or None for a seed from the operating system.
-        reward: "points" (a hand's points when it ends), "zero_sum" (less the table's mean), or "win" (share of the
+        reward: "points" (a hand's points when it ends), "zero_sum" (minus the table's mean), or "win" (share of the
             win, when the match ends). Higher is better in each: where the lowest total wins, points count negative.
         observe: write observations; without them a simulator takes a third of the memory and steps faster.
         threads: step games in this many threads, for large N.
@@ -254,7 +254,7 @@ class Simulator:
         self.form = form_of(self.rules)
         self.tables = compile_rules(self.rules, self.form)
         self._decks = given_decks(decks, self.rules)
-        self._playouts = np.zeros(num_games, dtype=np.uint64)
+        self._rollouts = np.zeros(num_games, dtype=np.uint64)
         self._pool: ThreadPoolExecutor | None = None
         self._own: Batch | None = None  # the last batch seen, which need not be checked again
         self.games: NDArray[np.void] = np.zeros(num_games, dtype=self.form.game)
@@ -328,7 +328,7 @@ class Simulator:
         if decisions < 0:
             raise ValueError(f"decisions={decisions!r} is not allowed; use 0 or more")
         self._spread(
-            play_random_games, self.games, self.tables, self._decks, after=(self._playouts, np.int64(decisions))
+            play_random_games, self.games, self.tables, self._decks, after=(self._rollouts, np.int64(decisions))
         )
 
     def observation(self, viewer: int | ArrayLike) -> NDArray[np.int8]:
@@ -353,7 +353,7 @@ class Simulator:
         self.__dict__.update(own_arrays(attributes))
 
     def _start(self, seed: int | ArrayLike) -> None:
-        start_games(self.games, self.tables, self._decks, game_seeds(seed, len(self)), self._playouts)
+        start_games(self.games, self.tables, self._decks, game_seeds(seed, len(self)), self._rollouts)
 
     def _forms(self) -> list[tuple[tuple[int, ...], str]]:
         """Shape and dtype of each array of this simulator's batches."""

@@ -53,7 +53,7 @@ def best_rate(run: Callable[[], float], repeats: int, amount: int) -> float:
 
 
 def kernel_rate(repeats: int, decisions: int = 4000) -> float:
-    """Random decisions a second inside the kernel."""
+    """Random decisions per second inside the kernel."""
     simulator = Simulator(num_games=GAMES, seed=1, observe=False)
     simulator.play_random(1)
 
@@ -86,10 +86,10 @@ def step_rate(repeats: int, observe: bool, steps: int = 1000) -> float:
     return best_rate(run, repeats, GAMES * steps)
 
 
-class DoNothing(AECEnv[str, Any, Any]):
+class NoOp(AECEnv[str, Any, Any]):
     """An AEC environment of the same spaces that only passes the turn: what PettingZoo's interface itself costs."""
 
-    metadata = {"name": "do_nothing_v0", "render_modes": [], "is_parallelizable": False}
+    metadata = {"name": "no_op_v0", "render_modes": [], "is_parallelizable": False}
     render_mode = None
 
     def __init__(self, length: int = 800) -> None:
@@ -170,9 +170,9 @@ def loop_rate(env: Any, sample: bool, repeats: int, steps: int = 10_000) -> floa
 
 
 def aec_rates(repeats: int) -> dict[str, float]:
-    """The AEC loop of ours, of a do-nothing environment, and of that behind PettingZoo's three usual wrappers."""
-    wrapped = OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(DoNothing(), illegal_reward=-1)))
-    environments = {"aec": ohhell_v0.env(), "do_nothing": DoNothing(), "do_nothing_wrapped": wrapped}
+    """The AEC loop of this environment, of the no-op baseline, and of the baseline in PettingZoo's three wrappers."""
+    wrapped = OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(NoOp(), illegal_reward=-1)))
+    environments = {"aec": ohhell_v0.env(), "no_op": NoOp(), "no_op_wrapped": wrapped}
     return {
         f"{name}_{'sample' if sample else 'pick'}": loop_rate(env, sample, repeats)
         for sample in (True, False)
@@ -181,17 +181,17 @@ def aec_rates(repeats: int) -> dict[str, float]:
 
 
 def openspiel_rates(repeats: int) -> dict[str, float]:
-    """OpenSpiel's oh_hell, one deal of 12 tricks for 4 players: C++ play-outs, and a learner's path from Python.
+    """OpenSpiel's oh_hell, one deal of 12 tricks for 4 players: C++ rollouts, and a learner's steps in Python.
 
-    Play-outs with dealing, as ours are, are games of its random bots; those without are its tree search's at one node.
-    The learner's path fills its information state tensor (4,644 floats) through the observer, asks for the mask, and
+    With dealing, as in our figures, they are games of its random bots; without, rollouts of its tree search.
+    A learner's step fills the information state tensor (4,644 floats) through the observer, asks for the mask, and
     takes a random legal action.
     """
     import pyspiel
     from open_spiel.python.observation import make_observation
 
     game = pyspiel.load_game("oh_hell(players=4,num_tricks_fixed=12)")
-    decisions, rollouts = 4 + 4 * 12, 1000
+    decisions, games = 4 + 4 * 12, 1000
     rng = np.random.default_rng(0)
 
     def dealt() -> Any:
@@ -205,12 +205,12 @@ def openspiel_rates(repeats: int) -> dict[str, float]:
 
     def whole() -> float:
         start = time.perf_counter()
-        for seed in range(rollouts):
+        for seed in range(games):
             pyspiel.evaluate_bots(game.new_initial_state(), bots, seed)
         return time.perf_counter() - start
 
-    def playouts() -> float:
-        evaluator = pyspiel.RandomRolloutEvaluator(rollouts, 1)
+    def in_tree_search() -> float:
+        evaluator = pyspiel.RandomRolloutEvaluator(games, 1)
         bot = pyspiel.MCTSBot(game, evaluator, 1.0, 1, 100, False, 1, False)
         state = dealt()
         start = time.perf_counter()
@@ -231,8 +231,8 @@ def openspiel_rates(repeats: int) -> dict[str, float]:
         return time.perf_counter() - start
 
     return {
-        "openspiel_playouts": best_rate(whole, repeats, rollouts * decisions),
-        "openspiel_playouts_without_dealing": best_rate(playouts, repeats, rollouts * decisions),
+        "openspiel_rollouts": best_rate(whole, repeats, games * decisions),
+        "openspiel_rollouts_without_dealing": best_rate(in_tree_search, repeats, games * decisions),
         "openspiel_observed": best_rate(observed, repeats, 10 * decisions),
     }
 
@@ -276,7 +276,7 @@ def memory() -> dict[str, float]:
 
 
 def measure(repeats: int = 5) -> dict[str, Any]:
-    """All figures: rates in decisions a second, seconds, megabytes."""
+    """All figures: rates in decisions per second, seconds, megabytes."""
     figures: dict[str, Any] = {
         "machine": {"processor": _processor(), "python": platform.python_version(), "numpy": np.__version__},
         "kernel": kernel_rate(repeats),
@@ -314,26 +314,25 @@ def table_of(figures: dict[str, Any]) -> Table:
     def ratio(key: str, to: str, what: str) -> str:
         return f"{figures[key] / figures[to]:.3g} x {what}" if to in figures else ""
 
-    table.add_row("random decisions inside the kernel", rate("kernel"), ratio("kernel", "openspiel_playouts", "(a)"))
-    table.add_row("Simulator.step, mask", rate("step_mask"), ratio("step_mask", "openspiel_playouts", "(a)"))
+    table.add_row("random decisions inside the kernel", rate("kernel"), ratio("kernel", "openspiel_rollouts", "(a)"))
+    table.add_row("Simulator.step, mask", rate("step_mask"), ratio("step_mask", "openspiel_rollouts", "(a)"))
     table.add_row(
         "Simulator.step, observation and mask",
         rate("step_observation"),
         ratio("step_observation", "openspiel_observed", "(b)"),
     )
-    if "openspiel_playouts" in figures:
-        table.add_row("(a) OpenSpiel oh_hell, C++ play-outs, dealing included", rate("openspiel_playouts"), "")
-        table.add_row("the same without dealing", rate("openspiel_playouts_without_dealing"), "")
+    if "openspiel_rollouts" in figures:
+        table.add_row("(a) OpenSpiel oh_hell, C++ rollouts, dealing included", rate("openspiel_rollouts"), "")
+        table.add_row("the same without dealing", rate("openspiel_rollouts_without_dealing"), "")
         table.add_row("(b) OpenSpiel from Python, tensor and mask", rate("openspiel_observed"), "")
     table.add_section()
     for way, words in (("sample", "picked by action_space.sample(mask)"), ("pick", "picked in the quickest way")):
         beside = [
-            ratio(f"aec_{way}", f"{other}_{way}", to)
-            for other, to in (("do_nothing", "(c)"), ("do_nothing_wrapped", "(d)"))
+            ratio(f"aec_{way}", f"{other}_{way}", to) for other, to in (("no_op", "(c)"), ("no_op_wrapped", "(d)"))
         ]
         table.add_row(f"AEC loop, {words}", rate(f"aec_{way}"), ", ".join(beside))
-        table.add_row("(c) do-nothing AECEnv, likewise", rate(f"do_nothing_{way}"), "")
-        table.add_row("(d) the same behind the usual wrappers", rate(f"do_nothing_wrapped_{way}"), "")
+        table.add_row("(c) no-op AEC baseline, the same loop", rate(f"no_op_{way}"), "")
+        table.add_row("(d) the same behind the usual wrappers", rate(f"no_op_wrapped_{way}"), "")
     table.add_section()
     table.add_row("import", f"{figures['import_seconds']:.2f} s", "")
     table.add_row("fresh process to first step, warm cache", f"{figures['first_step_warm_seconds']:.2f} s", "")

@@ -248,13 +248,13 @@ def test_the_terminal_shows_every_table_within_100_columns() -> None:
         "Players",
         "random less",
         "all others",
-        "Points a hand by hand size",
+        "Points per hand by hand size",
         "Bids made % by hand size",
         "random less, points",
         "Bids made % by bid",
-        "Points a hand by bid",
+        "Points per hand by bid",
         "How often % each bid",
-        "Points a hand by seat from the dealer",
+        "Points per hand by seat from the dealer",
         "Bids made % by seat from the dealer",
     ):
         assert title in text

@@ -247,7 +247,7 @@ def test_the_heuristic_player_holds_its_strength() -> None:
 
 
 def lead_over_the_table(bot: Bot, others: Bot, rules: Rules, deals: int) -> tuple[float, float]:
-    """Points a hand that one bot is ahead of the other seats' mean, the same deals in every seat: (mean, its error)."""
+    """Margin per hand over the other seats' mean, the same deals in every seat: (mean, its standard error)."""
     ahead = np.zeros(deals)
     for seat in range(rules.players):
         bots = [others] * rules.players

@@ -19,7 +19,7 @@ def test_the_table_shows_every_player_and_how_to_read_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(demo, "best_shipped", lambda: None)
-    assert demo.main(["--deals", "2", "--playouts", "1", "--workers", "1"]) == 0
+    assert demo.main(["--deals", "2", "--rollouts", "1", "--workers", "1"]) == 0
     printed = capsys.readouterr().out
     assert all(text in printed for text in ("search:1 ", "heuristic", "random", "Standings", "How to read it"))
     assert "nan" not in printed

@@ -408,7 +408,7 @@ def positions() -> Iterator[Match]:
 
 
 def test_the_search_takes_the_action_that_it_thinks_worth_most() -> None:
-    bot = SearchBot(seed=3, playouts=100)
+    bot = SearchBot(seed=3, rollouts=100)
     for match in positions():
         (worth,) = bot.estimates(match)
         assert tuple(np.flatnonzero(~np.isnan(worth))) == match.game.legal_actions

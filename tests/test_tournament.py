@@ -156,7 +156,7 @@ def test_a_checkpoint_that_has_changed_is_another_player(tmp_path: Path, monkeyp
 
 def test_the_standings_show_every_table_within_100_columns(finished: Path) -> None:
     text = shown(rated(finished), print_standings)
-    for title in ("Tournament", "Standings", "rating", "above table", "Points a hand, row less column", "random #2"):
+    for title in ("Tournament", "Standings", "rating", "above table", "Points per hand, row minus column", "random #2"):
         assert title in text
     assert max(map(len, text.splitlines())) <= 100
 

@@ -234,7 +234,7 @@ def a_blunder(folder: Path) -> Path:
 
 def test_the_search_finds_the_blunder_and_what_it_costs(tmp_path: Path) -> None:
     replay = load_replay(a_blunder(tmp_path))
-    worst, *_ = review(replay, playouts=200).mistakes(replay)
+    worst, *_ = review(replay, rollouts=200).mistakes(replay)
     assert (worst.position, worst.seat) == (0, 1)
     assert (action_text(worst.chosen), action_text(worst.best)) == ("bid 0", "bid 1")
     assert 10.9 <= worst.loss <= 11.1, "11 points for one bid and taken, none for zero bid, whatever the others do"
@@ -242,8 +242,8 @@ def test_the_search_finds_the_blunder_and_what_it_costs(tmp_path: Path) -> None:
 
 def test_one_seed_gives_one_review(tmp_path: Path) -> None:
     replay = load_replay(recorded(tmp_path))
-    assert review(replay, playouts=40) == review(replay, playouts=40)
-    assert review(replay, playouts=40) != review(replay, playouts=40, seed=1)
+    assert review(replay, rollouts=40) == review(replay, rollouts=40)
+    assert review(replay, rollouts=40) != review(replay, rollouts=40, seed=1)
 
 
 @pytest.mark.parametrize("learner", ["ppo", "dmc"])
@@ -286,10 +286,10 @@ def test_a_review_reads_back_and_the_command_shows_it_unasked(tmp_path: Path, ca
     assert view.main([str(path), "--search", "40", "--keep"]) == 0
     replay = load_replay(path)
     kept = load_review(review_path(path), replay)
-    assert kept == review(replay, playouts=40)
+    assert kept == review(replay, rollouts=40)
     assert view.main([str(path), "--out", str(tmp_path / "again.html")]) == 0
     assert (tmp_path / "again.html").read_text() == (tmp_path / "match.html").read_text()
-    assert "40 play-outs" in capsys.readouterr().out
+    assert "40 rollouts" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_a_review_reads_back_and_the_command_shows_it_unasked(tmp_path: Path, ca
 def test_a_damaged_review_is_refused(damage: Any, reason: str, tmp_path: Path, capsys: Any) -> None:
     path = recorded(tmp_path)
     replay = load_replay(path)
-    save_review(review(replay, playouts=10), replay, review_path(path))
+    save_review(review(replay, rollouts=10), replay, review_path(path))
     review_path(path).write_text(damage(review_path(path).read_text()))
     with pytest.raises(ValueError, match=reason):
         load_review(review_path(path), replay)

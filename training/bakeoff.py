@@ -1,4 +1,4 @@
-"""Which learner is better? `ohhell bakeoff --out FOLDER`: equal processor time, several seeds."""
+"""Which learner is better? `ohhell bakeoff --out FOLDER`: equal CPU time, several seeds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEARNERS = ("dmc", "ppo")
 BENCHMARK = "heuristic"
 DUELS = {"one": "dmc in one seat, ppo in the others", "many": "ppo in one seat, dmc in the others"}
 
-Row = tuple[str, int, dict[int, Estimate]]  # what was measured, seed of the runs, cards in the hand -> points a hand
+Row = tuple[str, int, dict[int, Estimate]]  # what was measured, seed of the runs, cards in the hand -> points per hand
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Options:
     out: Path
     """Folder for the runs, the evaluations, results.md and results.png."""
     cpu_minutes: float = 6.0
-    """Processor time of each run."""
+    """CPU time of each run."""
     seeds: tuple[int, ...] = (1, 2, 3)
     """Seeds of the runs of each learner; each is measured on deals of its own, the same ones for both learners."""
     width: int = 256
@@ -90,7 +90,7 @@ def train_all(options: Options) -> None:
 
 
 def measure(options: Options, player: str, opponent: str, seating: str, seed: int) -> dict[int, Estimate]:
-    """Points a hand that a player has more than its opponent, by hand size; measured once, and then read again."""
+    """Points per hand that a player has more than its opponent, by hand size; measured once, and then read again."""
     path = options.out / "evaluations" / f"{Path(player).name}-{Path(opponent).name}-{seating}-{seed}.json"
     specs = [
         str(options.out / spec / "checkpoint") if spec.startswith(LEARNERS) else spec for spec in (player, opponent)
@@ -140,7 +140,7 @@ def averaged(rows: Sequence[Row]) -> dict[str, dict[int, Estimate]]:
 def as_markdown(options: Options, rows: Sequence[Row]) -> str:
     """The table, the means first, and what each run did."""
     sizes = list(rows[0][2])
-    lines = [f"| points a hand | seed | {' | '.join(f'{size} cards' for size in sizes)} | all |"]
+    lines = [f"| points per hand | seed | {' | '.join(f'{size} cards' for size in sizes)} | all |"]
     lines.append("| --- | --- |" + " ---: |" * (len(sizes) + 1))
 
     def cells(by_size: dict[int, Estimate]) -> str:
@@ -150,7 +150,7 @@ def as_markdown(options: Options, rows: Sequence[Row]) -> str:
     for name, by_size in averaged(rows).items():
         lines.append(f"| **{name}** | mean | {cells(by_size)} |")
         lines += [f"| | {seed} | {cells(one)} |" for other, seed, one in rows if other == name]
-    lines += ["", "| run | processor minutes | decisions | hands |", "| --- | ---: | ---: | ---: |"]
+    lines += ["", "| run | CPU-minutes | decisions | hands |", "| --- | ---: | ---: | ---: |"]
     for learner, seed in product(LEARNERS, options.seeds):
         meta = json.loads((options.config(learner, seed).folder / "checkpoint" / "meta.json").read_text())
         minutes = f"{meta['cpu_hours'] * 60:.1f}"
@@ -179,7 +179,7 @@ def _run(options: Options, console: Console) -> None:
     text = as_markdown(options, rows)
     console.print(text, markup=False, soft_wrap=True)
     title = f"{options.width} x 3, {options.cpu_minutes:g} CPU minutes a run, {len(options.seeds)} seeds"
-    plot = plot_lines([alone, duels], title, "points a hand ahead", "cards in the hand", options.out / "results.png")
+    plot = plot_lines([alone, duels], title, "points per hand ahead", "cards in the hand", options.out / "results.png")
     console.print(f"Written: {write_whole(options.out / 'results.md', text)}, {plot}")
 
 

@@ -148,11 +148,11 @@ class Options(TableOptions):
     exact: tyro.conf.FlagCreatePairsOff[bool] = False
     """Compute best responses exactly, which takes a tiny deck."""
     exploiters: int = 3
-    """Exploiters to train, for equally many decisions or equal processor time."""
+    """Exploiters to train, for equally many decisions or equal CPU time."""
     decisions: int = 5_000_000
     """Decisions of its own that each exploiter learns from."""
     cpu_minutes: float = 0.0
-    """Processor time of each exploiter, where that ends before its decisions; 0 for no such limit."""
+    """CPU time of each exploiter, where that ends before its decisions; 0 for no such limit."""
     temperature: float = 0.0
     """With --exact: above 0, the policy draws actions with probability proportional to exp(value / temperature)."""
     deals: int = 2000
@@ -244,9 +244,9 @@ def _run_exploiters(options: Options, rules: Rules, console: Console) -> None:
     console.print(describe(rules))
     for seed, points in found.chosen.items():
         text = points.text(sign=True)
-        console.print(f"exploiter {seed}, {minutes:.1f} minutes: {text} points a hand more than the policy")
+        console.print(f"exploiter {seed}, {minutes:.1f} minutes: {text} points per hand more than the policy")
     console.print(
-        f"The best, {found.seed}, on {options.deals} other deals: {found.gain.text(sign=True)} points a hand. "
+        f"The best, {found.seed}, on {options.deals} other deals: {found.gain.text(sign=True)} points per hand. "
         "This is the exploiter gain, a lower bound of a best response's."
     )
 

@@ -22,18 +22,18 @@ class Options:
 
     deals: int = 16
     """Deals, each replayed with every player in every seat; more take longer and narrow the intervals."""
-    playouts: int = 400
-    """Play-outs a decision of the searching player."""
+    rollouts: int = 400
+    """Rollouts a decision of the searching player."""
     seed: int = 0
     """Seed of the deals and of the players; the same seed gives the same table."""
     workers: int = 2
     """Processes to play in; they change the time taken and nothing else."""
 
 
-def contestants(playouts: int) -> list[str]:
+def contestants(rollouts: int) -> list[str]:
     """Who plays: the best shipped checkpoint, where there is one, and the players that need no training."""
     trained = best_shipped()
-    return [*([trained] if trained else []), f"search:{playouts}", "heuristic", "random"]
+    return [*([trained] if trained else []), f"search:{rollouts}", "heuristic", "random"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: Options, console: Console) -> None:
     from ohhell_env.arena.tables import print_standings
 
-    players = contestants(options.playouts)
+    players = contestants(options.rollouts)
     if len(players) < PLAYERS:
         console.print("No checkpoint is shipped with this version: the players are those that need no training.")
     with progress("playing", options.deals, "deals") as meter, tempfile.TemporaryDirectory() as folder:
@@ -64,7 +64,7 @@ def _run(options: Options, console: Console) -> None:
 def _how_to_read(players: Sequence[str]) -> str:
     return f"""
 [bold]How to read it[/bold]
-A bid made exactly brings 10 points and as many more as were bid, a missed one nothing. "Points a hand" are what a \
+A bid made exactly brings 10 points and as many more as were bid, a missed one nothing. "Points per hand" are what a \
 player has of them, "above table" is how much more than the mean of its tables: 0 is average. "Wins" are its share of \
 the matches won: {100 / PLAYERS:.0f} % is fair. All players had the same cards in every seat, so a difference whose \
 interval leaves out zero is skill, not luck.

@@ -4,7 +4,7 @@ A table's whole tree is walked breadth first on the kernel's own records, all de
 what the seat to act sees: the record as `observation.blind` leaves it, which holds every card and bid in order, so
 that nobody forgets (perfect recall) and a best response follows by backward induction (Lanctot et al. 2009).
 
-Values are points of the hand less the mean of the others', as in training; at a table they add up to 0.
+Values are points of the hand minus the mean of the others', as in training; at a table they add up to 0.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from ohhell_env.options import run_command
 COLUMNS = 12  # evaluations of a run that its table shows, spread over it
 # What of progress.csv is drawn, where the run has it.
 _CURVES = {
-    "points_a_hand": "points a hand in self-play",
+    "points_a_hand": "points per hand in self-play",
     "bids_made": "bids made in self-play",
     "policy_loss": "policy loss",
     "value_loss": "value loss",
@@ -39,7 +39,7 @@ _CURVES = {
     "grad_norm": "gradient norm",
     "epsilon": "share of random decisions (epsilon)",
     "lr": "learning rate",
-    "decisions_per_s": "decisions a second",
+    "decisions_per_s": "decisions per second",
 }
 
 
@@ -134,7 +134,7 @@ def plot_curves(folder: Path, evaluations: Mapping[str, Mapping[str, Any]], path
                 np.interp(steps, columns["iteration"], millions), values, "o-", label=table, markersize=3, **style
             )
         axes.axhline(0, color="black", linewidth=0.8)
-        axes.set_title(f"points a hand more than {opponent}", fontsize="medium")
+        axes.set_title(f"points per hand more than {opponent}", fontsize="medium")
         axes.legend(fontsize="x-small", ncols=3)
     for name in names:
         axes = next(panels)
@@ -170,7 +170,7 @@ def plot_evaluations(folder: Path, evaluations: Mapping[str, Mapping[str, Any]],
     widest = max(len(steps) for steps, _ in grids.values())
     height = sum(1 + 0.36 * len(values) for _, values in grids.values())
     figure = Figure(figsize=(4 + 0.9 * widest, 0.6 + height), layout="constrained")
-    figure.suptitle(f"{folder.resolve().name}: points a hand more than the others")
+    figure.suptitle(f"{folder.resolve().name}: points per hand more than the others")
     panels = figure.subplots(len(grids), 1, squeeze=False)[:, 0]
     for axes, (opponent, (steps, values)) in zip(panels, grids.items(), strict=True):
         decisions = np.interp(steps, progress["iteration"], progress["decisions"]) / 1e6
@@ -181,7 +181,7 @@ def plot_evaluations(folder: Path, evaluations: Mapping[str, Mapping[str, Any]],
 
 
 def plot_strength(reports: Sequence[Mapping[str, Any]], path: Path) -> Path:
-    """Points a hand more than each opponent, ±: half of the 95 % interval; players and rules down, cards across."""
+    """Points per hand more than each opponent, ±: half of the 95 % interval; players and rules down, cards across."""
     cells: dict[str, dict[str, Any]] = {}
     for report in reports:
         settings, rules = report["settings"], report["settings"]["rules"][0]
@@ -203,7 +203,7 @@ def plot_strength(reports: Sequence[Mapping[str, Any]], path: Path) -> Path:
     figure = Figure(figsize=(6 + 1.05 * len(columns), 1.6 + 0.36 * len(cells)), layout="constrained")
     axes = figure.subplots()
     coloured_table(axes, values, list(cells), columns, words)
-    axes.set_title("points a hand more than the opponent, by cards in the hand", fontsize="medium")
+    axes.set_title("points per hand more than the opponent, by cards in the hand", fontsize="medium")
     return save(figure, path)
 
 

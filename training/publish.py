@@ -134,10 +134,10 @@ def card(name: str, meta: dict[str, Any], evaluations: Sequence[dict[str, Any]])
     lines = [
         "## Measured strength",
         "",
-        "Points a hand, bids made and matches (or single hands) won more than the opponents at the same table, the "
-        "same deals in every seat; ±: half of the 95 % interval, one observation a deal.",
+        "Points per hand, bids made and matches (or single hands) won more than the opponents at the same table, the "
+        "same deals in every seat; ±: half of the 95 % interval, one observation per deal.",
         "",
-        "| player | against | table | cards | deals | points a hand | bids made % | wins % |",
+        "| player | against | table | cards | deals | points per hand | bids made % | wins % |",
         "| --- | --- | --- | --- | ---: | ---: | ---: | ---: |",
     ]
     for report in evaluations:
@@ -196,7 +196,7 @@ def command_rules(settings: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def standing(folder: Path) -> tuple[dict[str, Any], dict[str, list[Estimate]]]:
-    """A published checkpoint's meta.json, and its lead in points a hand over each opponent, one estimate a table."""
+    """A published checkpoint's meta.json, and its lead in points per hand over each opponent, one estimate a table."""
     meta = json.loads((folder / META).read_text(encoding="utf-8"))
     path = folder / EVALUATIONS
     leads: dict[str, list[Estimate]] = {}
@@ -232,7 +232,7 @@ def leaderboard(root: Path) -> str:
         "Shipped policies, best first; each folder's README tells how it was trained and how strong it is at every "
         "table.",
         "",
-        f"| checkpoint | network | decisions | processor hours | {' | '.join(f'ahead of {o}' for o in opponents)} |",
+        f"| checkpoint | network | decisions | CPU-hours | {' | '.join(f'ahead of {o}' for o in opponents)} |",
         f"| --- | --- | ---: | ---: | {' | '.join('---:' for _ in opponents)} |",
     ]
     for folder, (meta, leads) in zip(folders, standings, strict=True):
@@ -243,7 +243,7 @@ def leaderboard(root: Path) -> str:
         lines.append(f"{start} {' | '.join(cells)} |")
     lines += [
         "",
-        "Ahead of: points a hand more than the opponent in all other seats, the mean over the tables and hand sizes "
+        "Ahead of: points per hand more than the opponent in all other seats, the mean over the tables and hand sizes "
         "measured, and the least of them with its 95 % interval.",
         "",
         "Play with one: `load_policy(NAME)`, or `checkpoints/NAME` and `search+policy:NAME:20` wherever a player is "

@@ -13,7 +13,7 @@ the environment: card numbers, then bids. Parameters of the game, each an option
 | trump | "turned" | or "none" |
 | scoring | "exact" | a name in `ohhell_env.rules.scoring.SCORINGS` |
 | dealer | 0 | seat |
-| reward | "points" | or "zero_sum" (less the table's mean), "win" (share of the win) |
+| reward | "points" | or "zero_sum" (minus the table's mean), "win" (share of the win) |
 
 Chance deals one card at a time, seat after seat, each hand in ascending order, and then turns a card up. Every deal has
 the same chance as at the table; but the order in which a seat gets its cards tells nothing, so it is not told apart:
@@ -403,7 +403,7 @@ class OhHellObserver:
                 self.dict["plays"][k, card] = 1
 
     def string_from(self, state: OhHellState, player: int) -> str:
-        """The same in words; with perfect recall one line that names the information state."""
+        """The same as text; with perfect recall one line that names the information state."""
         head = f"player_{player} dealt {_names(state.hand_dealt(player))}"
         if not state.started:
             return head

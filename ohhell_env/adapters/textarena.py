@@ -1,4 +1,4 @@
-"""TextArena's kind of environment: the game in words, for language models and people who type their moves."""
+"""TextArena's kind of environment: the game as text, for language models and people who type their moves."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ BID, CARD, POSITION, SUIT = "bid", "play", "play card", "name"
 
 
 def rules_prompt(rules: Rules) -> str:
-    """The rules of a table in words."""
+    """The rules of a table as text."""
     order = (
         "In each suit the ace is the highest card and the deuce the lowest." if rules.deck.card_set == STANDARD else ""
     )
@@ -94,7 +94,7 @@ def parse_action(text: str, meanings: Sequence[str], verb: str, synonyms: Mappin
 
     Args:
         text: the message.
-        meanings: each action in words, ``env.get_action_meanings()``.
+        meanings: each action as text, ``env.get_action_meanings()``.
         verb: what the player has to do: `BID`, `CARD`, `POSITION` (of a card that is not seen) or `SUIT`.
         synonyms: other texts for some actions, as `Game.actions_by_text` has them.
 
@@ -299,7 +299,7 @@ class OhHellTextEnv(ta.Env):
         raise TypeError(f"{event!r} is no event")
 
     def _held(self, hands: Sequence[tuple[int, ...] | None], seat: int) -> str:
-        """The hands that a seat sees, in words."""
+        """The hands that a seat sees, as text."""
         whose = [f"player_{other} holds" if other != seat else "Your cards" for other in range(len(hands))]
         shown = [
             f"{who}{':' * (other == seat)} {self._cards(cards)}."

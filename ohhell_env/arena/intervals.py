@@ -1,4 +1,4 @@
-"""Means and differences with 95 % intervals, one observation a deal: its replays share their luck."""
+"""Means and differences with 95 % intervals, one observation per deal: its replays share their luck."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def mean_of(sums: NDArray[Any], counts: NDArray[Any], proportion: bool = False) 
 
 
 def difference_of(sums: NDArray[Any], counts: NDArray[Any], sums_b: NDArray[Any], counts_b: NDArray[Any]) -> Estimate:
-    """Mean of A less mean of B, paired by deal: (D,) sums and counts of each, only deals that both were in count."""
+    """Mean of A minus mean of B, paired by deal: (D,) sums and counts of each, only deals that both were in count."""
     both = (counts > 0) & (counts_b > 0)
     n = int(both.sum())
     if n == 0:

@@ -28,13 +28,13 @@ def plot_report(report: Report, path: Path) -> Path:
     figure.suptitle(f"{names[0]} against {', '.join(names[1:])}\n{describe_settings(report.settings)}")
     sizes = list(report.players[0].by_hand_size)
     differences = {one.b: one.by_hand_size for one in report.differences}
-    lines(axes[0, 0], differences, f"{names[0]} less ..., points a hand", "cards in the hand", sizes)
+    lines(axes[0, 0], differences, f"{names[0]} less ..., points per hand", "cards in the hand", sizes)
     axes[0, 0].axhline(0, color="black", linewidth=0.8)
     by_seat = {p.name: {seat: line.points for seat, line in p.by_seat.items()} for p in report.players}
     lines(
         axes[0, 1],
         by_seat,
-        "points a hand",
+        "points per hand",
         "seats left of the dealer (last: the dealer)",
         list(next(iter(by_seat.values()))),
     )
@@ -59,7 +59,7 @@ def plot_standings(standings: Standings, path: Path) -> Path:
     ends = [(player.above.high - player.above.low) / 2 for player in standings.players]
     above.errorbar(means, places, xerr=np.nan_to_num(ends), fmt="o", capsize=3)
     above.axvline(0, color="black", linewidth=0.8)
-    above.set(yticks=places, yticklabels=[], xlabel="points a hand above the table's mean, 95 %")
+    above.set(yticks=places, yticklabels=[], xlabel="points per hand above the table's mean, 95 %")
     for axes in (rating, above):
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.grid(alpha=0.3)
@@ -90,7 +90,7 @@ def _cross(axes: Axes, standings: Standings, names: Sequence[str]) -> None:
     ticks = range(len(names))
     axes.set(xticks=ticks, yticks=ticks, yticklabels=names)
     axes.set_xticklabels(names, rotation=45, ha="right")
-    axes.set_title("points a hand, row less column (bold: clear)", fontsize="medium")
+    axes.set_title("points per hand, row minus column (bold: clear)", fontsize="medium")
 
 
 def lines(

@@ -20,7 +20,7 @@ class Line:
     """Some of a player's hands.
 
     Attributes:
-        points: points a hand.
+        points: points per hand.
         made: share of the bids made.
         share: these hands' share of all the player's hands.
     """
@@ -40,7 +40,7 @@ class PlayerReport:
 
     Attributes:
         name: its spec.
-        points: points a hand.
+        points: points per hand.
         made: share of the bids made.
         wins: share of the match win, for each seat that it had.
         hands: hands played, over all seats.
@@ -73,15 +73,15 @@ class PlayerReport:
 
 @dataclass(frozen=True)
 class DifferenceReport:
-    """Player A less player B (or less all others together), paired by deal.
+    """Player A minus player B (or minus all others together), paired by deal.
 
     Attributes:
         a: A's spec.
         b: B's spec, or "all others".
-        points: points a hand.
+        points: points per hand.
         made: share of the bids made.
         wins: share of the match win for each seat.
-        by_hand_size: hand size -> points a hand.
+        by_hand_size: hand size -> points per hand.
     """
 
     a: str
@@ -110,7 +110,7 @@ class Report:
     Attributes:
         settings: everything that the result depends on; the same settings give the same report.
         players: one report a player.
-        differences: A less each opponent, then A less all of them where there are several.
+        differences: A minus each opponent, then A minus all of them where there are several.
     """
 
     settings: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""One bot in every seat of a table: points a hand, bids made, decisions a second."""
+"""One bot in every seat of a table: points per hand, bids made, decisions per second."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class SelfPlay(NamedTuple):
     """How a bot does at a table of its own; the errors are standard errors over hands, whose seats hang together.
 
     Attributes:
-        points: mean points a hand and seat.
+        points: mean points per hand and seat.
         points_error: its standard error.
         made: share of bids made exactly, 0..1.
         made_error: its standard error.
-        decisions: decisions a second of processor time.
+        decisions: decisions per second of CPU time.
     """
 
     points: float

@@ -38,7 +38,7 @@ def report_parts(report: Report) -> list[Any]:
     parts.append(_by_bid(bids, players))
     names = {seat: "dealer" if seat == seats[-1] else f"{seat} left" for seat in seats}
     parts.append(_beside(*_pair("by seat from the dealer", "seat", names, players, "by_seat")))
-    note = f"±: half of the 95 % interval, one observation a deal; n: deals, where they are fewer than {FEW_DEALS}."
+    note = f"±: half of the 95 % interval, one observation per deal; n: deals, where they are fewer than {FEW_DEALS}."
     parts.append(Text(note, style="dim"))
     return parts
 
@@ -64,7 +64,7 @@ def _headline(report: Report) -> Text:
 
 def _overall(players: Sequence[PlayerReport]) -> Table:
     fair = 100 / len(players[0].by_seat)
-    table = new_table("Players", "", ["points a hand", "bids made %", f"wins % (fair: {fair:.1f})", "hands"])
+    table = new_table("Players", "", ["points per hand", "bids made %", f"wins % (fair: {fair:.1f})", "hands"])
     for player in players:
         points, made, wins = player.points.text(), player.made.text(100, 1), player.wins.text(100, 1)
         table.add_row(player.name, points, made, wins, f"{player.hands:,}")
@@ -73,7 +73,7 @@ def _overall(players: Sequence[PlayerReport]) -> Table:
 
 def _differences(differences: Sequence[DifferenceReport]) -> Table:
     name = differences[0].a
-    table = new_table(f"{name} less", "", ["points a hand", "bids made %", "wins %", "verdict on points"])
+    table = new_table(f"{name} less", "", ["points per hand", "bids made %", "wins %", "verdict on points"])
     for one in differences:
         verdict = "better" if one.points.low > 0 else "worse" if one.points.high < 0 else "not told apart"
         table.add_row(
@@ -89,7 +89,7 @@ def _differences(differences: Sequence[DifferenceReport]) -> Table:
 def _pair(title: str, key: str, rows: Mapping[int, str], players: Sequence[PlayerReport], group: str) -> list[Table]:
     """Points and bids made of all players."""
     return [
-        _breakdown(f"Points a hand {title}", key, rows, players, group, lambda line: line.points.text()),
+        _breakdown(f"Points per hand {title}", key, rows, players, group, lambda line: line.points.text()),
         _breakdown(f"Bids made % {title}", key, rows, players, group, lambda line: line.made.text(100, 1)),
     ]
 
@@ -98,7 +98,7 @@ def _by_bid(bids: Iterable[int], players: Sequence[PlayerReport]) -> Columns:
     rows = {bid: str(bid) for bid in bids}
     return _beside(
         _breakdown("Bids made % by bid", "bid", rows, players, "by_bid", lambda line: _few(line.made, 100, 1)),
-        _breakdown("Points a hand by bid", "bid", rows, players, "by_bid", lambda line: _few(line.points, 1, 2)),
+        _breakdown("Points per hand by bid", "bid", rows, players, "by_bid", lambda line: _few(line.points, 1, 2)),
         _breakdown("How often % each bid", "bid", rows, players, "by_bid", lambda line: f"{line.share.mean:.1%}"[:-1]),
     )
 
@@ -149,14 +149,14 @@ def standings_parts(standings: Standings, width: int) -> list[Any]:
     )
     note = (
         "Rating: mean and standard deviation of the skill (Plackett-Luce) by each match's final order; start 25 ±8.3. "
-        "All other ±: half of the 95 % interval, one observation a deal; between equal players one interval in twenty "
-        "excludes zero. Above table: less the mean of the table."
+        "Other ±: half of the 95 % interval, one observation per deal; between equal players one interval in twenty "
+        "excludes zero. Above table: points per hand minus the mean of the player's tables."
     )
     return [headline, _standings_table(standings), _cross_table(standings, width), Text(note, style="dim")]
 
 
 def _standings_table(standings: Standings) -> Table:
-    columns = ["player", "rating", "points a hand", "above table", "bids made %", "wins %", "seats"]
+    columns = ["player", "rating", "points per hand", "above table", "bids made %", "wins %", "seats"]
     table = new_table("Standings", "", columns)
     table.columns[1].justify = "left"
     table.columns[1].min_width = min(max(len(player.name) for player in standings.players), HEADING_WIDTH)
@@ -175,10 +175,10 @@ def _standings_table(standings: Standings) -> Table:
 
 
 def _cross_table(standings: Standings, width: int) -> Table:
-    """Row less column; without the intervals where the terminal is too narrow for them."""
+    """Row minus column; without the intervals where the terminal is too narrow for them."""
     names = [player.name for player in standings.players]
     intervals = len(names) * 15 + HEADING_WIDTH + 2 <= width
-    title = "Points a hand, row less column" + ("" if intervals else " (* the interval excludes zero)")
+    title = "Points per hand, row minus column" + ("" if intervals else " (* the interval excludes zero)")
     table = new_table(title, "", [_letter(place) for place in range(len(names))])
     for place, name in enumerate(names):
         cells = []

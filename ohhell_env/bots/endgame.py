@@ -215,7 +215,7 @@ def is_solvable(game: Any, table: Any) -> bool:
 
 @jit
 def gain(game: Any, table: Any, seat: Int) -> Any:
-    """What a finished hand is worth to a seat (`rulebook.hand_value`), less a little of the others' mean."""
+    """What a finished hand is worth to a seat (`rulebook.hand_value`), minus a little of the others' mean."""
     players = table["players"]
     others = 0.0
     for other in range(players):

@@ -1,9 +1,9 @@
-"""The searching player: determinised Monte Carlo. Sampled worlds, play-outs in which every seat pursues its bid.
+"""The searching player: determinized Monte Carlo. Sampled worlds, rollouts in which every seat pursues its bid.
 
 For each decision a number of worlds (`worlds`) is dealt; in each of them every option is tried and the hand played out
 by the rules of `judgement` with a little noise, the same world and the same random numbers for all options. The option
 with the highest mean points of the searching seat is taken. The method is perfect-information Monte Carlo (Ginsberg
-2001, "GIB: Imperfect Information in a Computationally Challenging Game"), except that nobody in the play-outs sees
+2001, "GIB: Imperfect Information in a Computationally Challenging Game"), except that nobody in the rollouts sees
 more than a player would.
 """
 
@@ -38,8 +38,8 @@ from ohhell_env.observation.sections import SEALED
 from ohhell_env.rules.cards import NUM_CARDS, cards_of
 from ohhell_env.rules.limits import MAX_PLAYERS
 
-DEFAULT_PLAYOUTS = 400
-CARD_NOISE = 30  # in a thousand: decisions of a play-out that are taken at random
+DEFAULT_ROLLOUTS = 400
+CARD_NOISE = 30  # in a thousand: decisions of a rollout that are taken at random
 BID_NOISE = 150  # in a thousand: sampled bids that are off by one
 PRIOR = 20.0  # worlds that the rules' own estimate of an option counts for in a search of a few worlds
 FADES = 100.0  # worlds after which it counts for half of that
@@ -165,7 +165,7 @@ def judge_options(view: Any, table: Any, worlds: Int, key: Int, with_prior: bool
 
 
 @jit
-def choose_by_search(views: Any, tables: Any, keys: Any, playouts: Int, memory: Any, actions: Any) -> Int:
+def choose_by_search(views: Any, tables: Any, keys: Any, rollouts: Int, memory: Any, actions: Any) -> Int:
     """The option with the highest expected gain for each view; returns the first view that no world fits, or NONE."""
     notes, worth = memory[1], memory[3]
     for j in range(views.shape[0]):
@@ -176,7 +176,7 @@ def choose_by_search(views: Any, tables: Any, keys: Any, playouts: Int, memory: 
         legal = legal if legal else view["legal"]
         if popcount(legal) > 1:
             view["legal"] = legal
-            if not judge_options(view, table, max(playouts // popcount(legal), 1), keys[j], True, memory):
+            if not judge_options(view, table, max(rollouts // popcount(legal), 1), keys[j], True, memory):
                 return j
             for option in range(worth.shape[0]):
                 if (legal >> option) & 1 and worth[option] > worth[best]:
@@ -199,27 +199,27 @@ def working_memory() -> tuple[NDArray[Any], ...]:
 
 
 class SearchBot(Bot):
-    """Determinised Monte Carlo.
+    """Determinized Monte Carlo.
 
     Args:
         seed: seed of the bot's own random stream.
-        playouts: hands played out for one decision, in all: each legal option gets an equal share, at least one.
+        rollouts: hands played out for one decision, in all: each legal option gets an equal share, at least one.
 
     Raises:
-        ValueError: if ``playouts`` is less than 1; from `choose`, if a view is one that no play can lead to.
+        ValueError: if ``rollouts`` is less than 1; from `choose`, if a view is one that no play can lead to.
     """
 
     plays_wide = False
 
-    def __init__(self, seed: int = 0, playouts: int = DEFAULT_PLAYOUTS) -> None:
+    def __init__(self, seed: int = 0, rollouts: int = DEFAULT_ROLLOUTS) -> None:
         super().__init__(seed)
-        if playouts < 1:
-            raise ValueError(f"playouts={playouts!r} is not allowed; use 1 or more")
-        self.playouts = playouts
+        if rollouts < 1:
+            raise ValueError(f"rollouts={rollouts!r} is not allowed; use 1 or more")
+        self.rollouts = rollouts
 
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
         actions = np.empty(len(views), dtype=np.int64)
-        bad = choose_by_search(views, tables, keys, self.playouts, working_memory(), actions)
+        bad = choose_by_search(views, tables, keys, self.rollouts, working_memory(), actions)
         if bad != NONE:
             raise ValueError(_NO_WORLD.format(bad))
         return actions
@@ -233,10 +233,10 @@ class SearchBot(Bot):
             source: a simulator or an AEC environment, as for `act`; it is not changed.
             games: numbers of games in it; all by default.
             prior: count the rules' own estimate of an option for some worlds, as `choose` does; without, the mean is
-                that of the play-outs alone.
+                that of the rollouts alone.
 
         Returns:
-            (N, NUM_ACTIONS) float64, the seat's mean points of this hand, less `SPOIL` of the others'; NaN where an
+            (N, NUM_ACTIONS) float64, the seat's mean points of this hand, minus `SPOIL` of the others'; NaN where an
             action is not legal.
 
         Raises:
@@ -251,7 +251,7 @@ class SearchBot(Bot):
             options = list(cards_of(view["legal"]))
             if prior:
                 rule_option(view, table, notes[0])
-            worlds = max(self.playouts // len(options), 1)
+            worlds = max(self.rollouts // len(options), 1)
             if not judge_options(view, table, worlds, keys[j], prior, memory):
                 raise ValueError(_NO_WORLD.format(j))
             means[j, [rulebook.action_of(view, option) for option in options]] = worth[options]

@@ -32,9 +32,9 @@ def _search(parameter: str, seed: int) -> Bot:
         return SearchBot(seed)
     if not parameter.isdecimal() or int(parameter) < 1:
         raise ValueError(
-            f"player 'search:{parameter}' is not known; use search:N with N play-outs a decision, 1 or more"
+            f"player 'search:{parameter}' is not known; use search:N with N rollouts per decision, 1 or more"
         )
-    return SearchBot(seed, playouts=int(parameter))
+    return SearchBot(seed, rollouts=int(parameter))
 
 
 BOTS: Mapping[str, Callable[[str, int], Bot]] = MappingProxyType(
@@ -45,7 +45,7 @@ BOTS: Mapping[str, Callable[[str, int], Bot]] = MappingProxyType(
 _FORMS = (
     "random",
     "heuristic",
-    "search or search:N (N play-outs a decision; search alone is search:400)",
+    "search or search:N (N rollouts per decision; search alone is search:400)",
     "module:factory (called as factory(seed=seed), returns a Bot)",
     "checkpoints/NAME or NAME of a shipped checkpoint, or the path of a checkpoint's folder",
     "search+policy:NAME or search+policy:NAME:K (K sampled worlds a decision; NAME a shipped checkpoint or a path)",

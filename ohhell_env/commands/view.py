@@ -97,7 +97,9 @@ def _summary(opinions: Review, replay: Replay) -> str:
     asked = [f"opinions of {opinions.policy['name']}"] if opinions.policy else []
     if opinions.search:
         mistakes = len(opinions.mistakes(replay))
-        asked.append(f"{mistakes} mistake{'s' * (mistakes != 1)} by {opinions.search['playouts']} play-outs a decision")
+        asked.append(
+            f"{mistakes} mistake{'s' * (mistakes != 1)} by {opinions.search['rollouts']} rollouts per decision"
+        )
     return ", ".join(asked) or "no opinions (--policy NAME, --search K)"
 
 

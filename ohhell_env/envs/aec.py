@@ -382,7 +382,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         return None
 
     def get_action_meanings(self) -> list[str]:
-        """Each action in words."""
+        """Each action as text."""
         return [action_text(action, self.rules) for action in range(self._num_actions)]
 
     def close(self) -> None:

@@ -135,7 +135,7 @@ class NoopEnv(ParallelEnv[str, Any, Any]):
         self.table.close()
 
     def get_action_meanings(self) -> list[str]:
-        """Each action in words."""
+        """Each action as text."""
         return [*self.table.get_action_meanings(), "do nothing"]
 
     def _seen(self, agents: list[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

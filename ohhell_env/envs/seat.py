@@ -166,7 +166,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         return None
 
     def get_action_meanings(self) -> list[str]:
-        """Each action in words."""
+        """Each action as text."""
         return self.table.get_action_meanings()
 
     def _let_others_act(self) -> float:

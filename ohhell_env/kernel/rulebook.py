@@ -31,7 +31,7 @@ from ohhell_env.kernel.state import BID, HAND_OVER, MATCH_OVER, NO_TRUMP, NONE, 
 FIRST_BID = STANDARD_FORM.first_bid
 NUM_ACTIONS = STANDARD_FORM.num_actions
 
-# What a reward is: the hand's points, the points less the table's mean, or the share of the match's win. All three are
+# What a reward is: the hand's points, the points minus the table's mean, or the share of the match's win. All three are
 # better when higher: where the lowest total wins, points count negative.
 POINTS, ZERO_SUM, WIN = range(3)
 REWARDS = {"points": POINTS, "zero_sum": ZERO_SUM, "win": WIN}
@@ -39,7 +39,7 @@ REWARDS = {"points": POINTS, "zero_sum": ZERO_SUM, "win": WIN}
 SUCCESS = 10.0  # what a cooperative hand is worth to every seat when all bids are made: as much as in binary scoring
 
 # Numbers of the random streams of a match's seed: of its deals, of random play, and for the seed of the next match.
-DEALS, PLAYOUTS = range(2)
+DEALS, ROLLOUTS = range(2)
 NEXT_MATCH = 2**62 + 1
 
 Game = Any  # a record of state.GAME or WIDE_GAME

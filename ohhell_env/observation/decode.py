@@ -201,7 +201,7 @@ def observation_text(observation: NDArray[np.int8], card_set: CardSet = STANDARD
     if facts["forbidden"] is not None:
         lines.append(f"forbidden bid {facts['forbidden']}")
     if facts["bid_sum"] is not None:
-        lines.append(f"bids less tricks {facts['bid_sum']:+d}")
+        lines.append(f"bids minus tricks {facts['bid_sum']:+d}")
     for seat, name in enumerate(names):
         bid = {None: "-"}.get(facts["bids"][seat], facts["bids"][seat])
         line = f"{name:7} bid {bid}, taken {facts['taken'][seat]}"
@@ -250,7 +250,7 @@ def _wide_lines(facts: dict[str, Any], names: list[str], card_set: CardSet, card
     if facts["forbidden"]:
         yield f"forbidden bids {' '.join(map(str, facts['forbidden']))}"
     if facts["bid_sum"] is not None:
-        yield f"bids less tricks {facts['bid_sum']:+d}"
+        yield f"bids minus tricks {facts['bid_sum']:+d}"
     for seat, name in enumerate(names):
         bid = {None: "-"}.get(facts["bids"][seat], facts["bids"][seat])
         line = f"{name:7} bid {bid}, taken {facts['taken'][seat]}"

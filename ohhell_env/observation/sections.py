@@ -11,7 +11,7 @@ from ohhell_env.kernel.jit import Int, jit
 
 SEALED = -2  # a bid in a view of `observation.blind`: made, but not to be seen
 MIN_NEED, MAX_NEED = -3, 9  # need is clipped to this; bid and taken stand beside it in full
-MAX_SUM_GAP = 8  # sum of bids less hand size is clipped to -8..8
+MAX_SUM_GAP = 8  # sum of bids minus hand size is clipped to -8..8
 MAX_HANDS_LEFT = 32
 # Thresholds of (viewer's total - other's total), points: ahead by at least .., behind by less than ..; finest where
 # one hand can turn the match.
@@ -47,7 +47,7 @@ HANDS_LEFT = Section("hands_left", (MAX_HANDS_LEFT,), "thermometer: at least 1, 
 BID_SUM = Section(
     "bid_sum",
     (2 * MAX_SUM_GAP + 1,),
-    f"sum of the bids made less hand size, clipped to {-MAX_SUM_GAP}..{MAX_SUM_GAP}; none: bids are still sealed",
+    f"sum of the bids made minus hand size, clipped to {-MAX_SUM_GAP}..{MAX_SUM_GAP}; none: bids are still sealed",
 )
 
 
@@ -56,7 +56,7 @@ def score_gap_section(seats: int) -> Section:
     return Section(
         "score_gap",
         (seats - 1, len(SCORE_GAPS)),
-        "thermometer for each other seat: viewer's total less theirs is at least "
+        "thermometer for each other seat: viewer's total minus theirs is at least "
         + ", ".join(map(str, SCORE_GAPS))
         + " points",
     )

@@ -3,7 +3,7 @@
 The file, ``RECORD.review.json``, is optional. It holds
 
     {"review": "ohhell", "version": 1, "record": SHA-256 of the record's bytes,
-     "policy": null or {"name", "temperature"}, "search": null or {"playouts", "seed"},
+     "policy": null or {"name", "temperature"}, "search": null or {"rollouts", "seed"},
      "decisions": [{"position": 3, "options": [{"action": "bid 2", "probability", "value", "points", "error"}]}]}
 
 with an entry for every position in which a seat had a choice. A position is counted from 0, one after each deal and
@@ -30,7 +30,7 @@ from ohhell_env.files import write_whole
 from ohhell_env.records.replay import Replay
 
 FORMAT, VERSION = "ohhell", 1
-BATCHES = 10  # independent parts of a decision's play-outs; from their spread comes the standard error
+BATCHES = 10  # independent parts of a decision's rollouts; from their spread comes the standard error
 CLEAR, SMALLEST = 3.0, 0.5  # a mistake loses so many standard errors, and so many points, at least
 _FIGURES = ("probability", "value", "points", "error")
 
@@ -43,7 +43,7 @@ class Option(NamedTuple):
         probability: with which the policy chooses it, 0..1.
         value: points of this hand more than the mean of the others', as the policy's network expects; None for a
             network that knows probabilities only.
-        points: mean points of this hand in the search's play-outs, less a hundredth of the others'.
+        points: mean points of this hand in the search's rollouts, minus a hundredth of the others'.
         error: standard error of the difference to the option with the most points; 0 for that one itself.
     """
 
@@ -71,7 +71,7 @@ class Review:
 
     Attributes:
         policy: the checkpoint's name and the temperature of its probabilities; None where none was asked.
-        search: the play-outs a decision and the seed; None where the search was not asked.
+        search: the rollouts per decision and the seed; None where the search was not asked.
         decisions: the options of each position in which a seat had a choice, in the order of the actions.
     """
 
@@ -97,7 +97,7 @@ class Review:
 def review(
     replay: Replay,
     policy: str | None = None,
-    playouts: int = 0,
+    rollouts: int = 0,
     seed: int = 0,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Review:
@@ -106,7 +106,7 @@ def review(
     Args:
         replay: the match.
         policy: a shipped checkpoint's name or a folder's path; None asks none.
-        playouts: hands that the search plays out for a decision; 0 does not ask it.
+        rollouts: hands that the search plays out for a decision; 0 does not ask it.
         seed: seed of the search's random stream.
         on_progress: called with the number of decisions the search is done with, and of all.
 
@@ -114,16 +114,16 @@ def review(
         ValueError: if there is no such checkpoint, it, or the search, cannot play this table, or a number is out of
             range.
     """
-    if playouts < 0:
-        raise ValueError(f"search={playouts} is not allowed; use 0 (no search) or more play-outs a decision")
+    if rollouts < 0:
+        raise ValueError(f"search={rollouts} is not allowed; use 0 (no search) or more rollouts per decision")
     positions = replay.choices
     figures: dict[str, Any] = dict.fromkeys(_FIGURES)
     about_policy = about_search = None
     if policy is not None and positions:
         about_policy, figures["probability"], figures["value"] = _ask_policy(replay, positions, policy)
-    if playouts and positions:
-        about_search = {"playouts": playouts, "seed": seed}
-        figures["points"], figures["error"] = _ask_search(replay, positions, playouts, seed, on_progress)
+    if rollouts and positions:
+        about_search = {"rollouts": rollouts, "seed": seed}
+        figures["points"], figures["error"] = _ask_search(replay, positions, rollouts, seed, on_progress)
     decisions = {}
     for k, position in enumerate(positions):
         decisions[position] = tuple(
@@ -147,7 +147,7 @@ def _ask_policy(replay: Replay, positions: list[int], name: str) -> tuple[dict[s
 
 
 def _ask_search(
-    replay: Replay, positions: list[int], playouts: int, seed: int, on_progress: Callable[[int, int], None] | None
+    replay: Replay, positions: list[int], rollouts: int, seed: int, on_progress: Callable[[int, int], None] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean points of each option and the standard error of its difference to the best: (K, actions) each."""
     points = []
@@ -155,7 +155,7 @@ def _ask_search(
     for k, position in enumerate(positions):
         means = np.concatenate(
             [
-                SearchBot(seed * BATCHES + batch, max(playouts // BATCHES, 1)).estimates(
+                SearchBot(seed * BATCHES + batch, max(rollouts // BATCHES, 1)).estimates(
                     replay, [position], prior=False
                 )
                 for batch in range(BATCHES)
@@ -213,7 +213,7 @@ def load_review(path: str | Path, replay: Replay) -> Review:
             "name": str(data["policy"]["name"]),
             "temperature": float(data["policy"]["temperature"]),
         }
-        search = data["search"] and {"playouts": int(data["search"]["playouts"]), "seed": int(data["search"]["seed"])}
+        search = data["search"] and {"rollouts": int(data["search"]["rollouts"]), "seed": int(data["search"]["seed"])}
     except KeyError as error:
         raise ValueError(f"{path} is no review of this record: {error} is missing") from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:

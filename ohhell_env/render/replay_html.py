@@ -188,7 +188,7 @@ def _position(
 
 
 def _move(before: Game, action: int, after: Game, names: Sequence[str]) -> dict[str, Any]:
-    """An action in words, as it is told of its seat, and as it is told to those who may not know the bid."""
+    """An action as text, as it is told of its seat, and as it is told to those who may not know the bid."""
     text = before.action_text(action)
     what = short_text(text)
     card = None
@@ -259,7 +259,7 @@ def _card(card: int, card_set: CardSet) -> dict[str, Any]:
 
 
 def _action(game: Game, action: int) -> dict[str, Any]:
-    """An action in words, with the card where one is played by name."""
+    """An action as text, with the card where one is played by name."""
     text = game.action_text(action)
     named = game.phase == PLAY and action < game.form.first_bid and short_text(text) in game.rules.deck.card_set.names
     return {"text": text, "card": action if named else None}

@@ -114,13 +114,13 @@ class Scene:
 
     @property
     def trump_text(self) -> str:
-        """The trump suit in words."""
+        """The trump suit as text."""
         if not self.trump_known:
             return "trump not yet known"
         return "no trump" if self.trump is None else f"trump {SUIT_NAMES[self.trump]}"
 
     def status(self) -> str:
-        """What the table waits for, in words."""
+        """What the table waits for, as text."""
         if self.phase == "match over":
             return self.result()
         if self.phase == "hand over" or self.actor is None:

@@ -262,7 +262,7 @@ class TablePainter:
             self._last_trick(scene, scene.last_trick, left, right, y + 30)
 
     def _trump(self, scene: Scene, at: Point) -> None:
-        """The card that makes trump, and the trump suit in words."""
+        """The card that makes trump, and the trump suit as text."""
         card = scene.turned or scene.shown
         x, y = at[0] + 90, at[1] + 72 * RATIO / 2
         if card is None:

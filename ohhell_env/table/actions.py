@@ -1,4 +1,4 @@
-"""Actions in words."""
+"""Actions as text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ohhell_env.rules.rules import Rules
 
 
 def action_text(action: int, rules: Rules | None = None, form: Form | None = None) -> str:
-    """An action in words: ``play TD``, ``bid 3``; at tables of the wide form also ``pass``, ``name hearts``, ...
+    """An action as text: ``play TD``, ``bid 3``; at tables of the wide form also ``pass``, ``name hearts``, ...
 
     Args:
         action: any whole number.

@@ -18,7 +18,7 @@ Choose = Callable[
 
 
 class Margin(NamedTuple):
-    """Points a hand more than random, with its 95 % interval; illegal actions taken."""
+    """Points per hand more than random, with its 95 % interval; illegal actions taken."""
 
     policy: float
     random: float
@@ -30,7 +30,7 @@ class Margin(NamedTuple):
     def __str__(self) -> str:
         low, high = self.difference - self.half_width, self.difference + self.half_width
         return (
-            f"{self.policy:.2f} points a hand, random with the same cards {self.random:.2f}: "
+            f"{self.policy:.2f} points per hand, random with the same cards {self.random:.2f}: "
             f"{self.difference:+.2f}, 95 % interval {low:+.2f} to {high:+.2f} "
             f"({self.hands} hands, {self.illegal} illegal actions)"
         )

@@ -42,7 +42,7 @@ def main(
                 state.apply_action(rng.choice(state.legal_actions()))
         points[:, hand] = state.returns()[seat], np.delete(state.returns(), seat).mean()
         ends.append(state)
-    print("points a hand: search {:.2f}, random {:.2f}, from {} hands".format(*points.mean(axis=1), hands))
+    print("points per hand: search {:.2f}, random {:.2f}, from {} hands".format(*points.mean(axis=1), hands))
     return ends
 
 

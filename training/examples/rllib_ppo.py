@@ -86,7 +86,9 @@ def main(iterations: int = 10, batch: int = 2000, hand_size: int = 3, seed: int 
     results: dict[str, Any] = {}
     for iteration in range(1, iterations + 1):
         results = algorithm.train()["env_runners"]
-        print(f"iteration {iteration}: {results['num_episodes_lifetime']} hands, {results['points']:.2f} points a hand")
+        print(
+            f"iteration {iteration}: {results['num_episodes_lifetime']} hands, {results['points']:.2f} points per hand"
+        )
     algorithm.stop()
     ray.shutdown()
     return results

@@ -35,7 +35,7 @@ def main(decisions: int = 400_000, opponents: str = "random", hands: int = 4000,
     )
     model.learn(decisions)
     results = list(model.ep_info_buffer or ())
-    print(f"last {len(results)} hands in training: {np.mean([result['r'] for result in results]):.2f} points a hand")
+    print(f"last {len(results)} hands in training: {np.mean([result['r'] for result in results]):.2f} points per hand")
     margin = margin_over_random(
         lambda observation, masks: model.predict(observation, action_masks=masks, deterministic=True)[0], hands
     )

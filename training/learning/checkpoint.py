@@ -39,7 +39,7 @@ class Counters:
         steps: gradient steps done.
         decisions: decisions trained on.
         hands: hands played.
-        cpu_seconds: processor time used.
+        cpu_seconds: CPU time used.
         precision: arithmetic of the network, chosen at the start: "fp32" or "bf16".
         past: iterations after which a past policy was kept.
         lineage: the runs that its first weights came from, oldest first, each as `stage_of` tells it.
@@ -211,7 +211,7 @@ def model_card(name: str, meta: dict[str, Any]) -> str:
             f"of the tables and open at the others, hook on at {config.hook:.0%} |",
             f"| trained on | {sum(run['decisions'] for run in runs):,} decisions{parts('decisions', ',')} "
             f"of {sum(run['hands'] for run in runs):,} hands |",
-            f"| processor time | {sum(run['cpu_hours'] for run in runs):.2f} hours{parts('cpu_hours', '.2f')} |",
+            f"| CPU time | {sum(run['cpu_hours'] for run in runs):.2f} hours{parts('cpu_hours', '.2f')} |",
             f"| seed | {meta['seed']} |",
             f"| commit | `{meta['commit']}` |",
             "",

@@ -50,7 +50,7 @@ class Experience(NamedTuple):
     Attributes:
         inputs: (N, D) int8, what the network saw.
         actions: (N,) int64, the action taken, under the relabelled suits.
-        returns: (N,) float32, the seat's points for the hand less the mean of the others', in tens.
+        returns: (N,) float32, the seat's points for the hand minus the mean of the others', in tens.
         hand: (N,) int64, which hand of the iteration.
         seat: (N,) int64, the seat that decided.
         points: mean points a seat and hand.
@@ -365,7 +365,7 @@ class Collector:
 
 
 def relative_points(points: NDArray[np.float64], players: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Each seat's points less the mean of the others' at its table; nonsense for absent seats.
+    """Each seat's points minus the mean of the others' at its table; nonsense for absent seats.
 
     Args:
         points: (H, MAX_PLAYERS), 0 for absent seats.

@@ -87,7 +87,9 @@ class Progress:
         for table, points in results.items():
             self._board.add_scalar(f"against {opponent}/{table}", points, iteration)
         text = "  ".join(f"{table} {points:+.2f}" for table, points in results.items())
-        self.console.print(f"[green]against {opponent}, points a hand more than the others:[/] {text}", soft_wrap=True)
+        self.console.print(
+            f"[green]against {opponent}, points per hand more than the others:[/] {text}", soft_wrap=True
+        )
 
     def close(self) -> None:
         """Flush the curves."""

@@ -14,7 +14,7 @@ TABLES = ((4, 1), (4, 3), (4, 5), (4, 8), (4, 10), (3, 8), (5, 8), (6, 6), (7, 5
 
 
 def evaluate(candidate: Bot, opponent: Bot, deals: int) -> dict[str, float]:
-    """Points a hand more than the mean of the others, the candidate in each seat in turn of each deal.
+    """Points per hand more than the mean of the others, the candidate in each seat in turn of each deal.
 
     Returns:
         By table, as "4p 8c" for four players with eight cards, and their "mean". Bids are sealed, the hook is on.

@@ -1,10 +1,10 @@
-"""The policy that looks ahead: one-ply search by play-outs of the policy itself over sampled worlds.
+"""The policy that looks ahead: one-ply search by rollouts of the policy itself over sampled worlds.
 
 For each decision `policy_worlds` deals worlds that fit what the seat knows and weighs them by how well the policy
 explains what the others did. Each option that the policy does not rule out is tried in every world, and the hand played
 out by the policy in all seats, each seat seeing its own cards only. The option with the highest mean return is taken;
 the policy's own value of an option counts as a number of worlds. The return is what training maximises and what the
-evaluations compare: own points less the mean of the others'. The method is that of SPARTA's single-agent search (Lerer
+evaluations compare: own points minus the mean of the others'. The method is that of SPARTA's single-agent search (Lerer
 and others 2020, "Improving Policies via Search in Cooperative Partially Observable Games") with a prior.
 """
 
@@ -33,7 +33,7 @@ TRIES = 5  # deals weighed for each world played out
 HEALTHY = 1.0  # effective sample size that the weights keep, in worlds played out
 PRIOR = 20.0  # worlds that the policy's own value of an option counts for
 MARGIN = 0.5  # options whose value is so much below the best one's are ruled out
-NOISE = 0.05  # temperature of the play-outs
+NOISE = 0.05  # temperature of the rollouts
 # Numbers of a decision's random streams; worlds are numbered from 0 on in a stream's key of its own.
 _DEALS, _SEALED, _CHOICE, _PLAYOUTS = range(4)
 
@@ -88,7 +88,7 @@ def apply_chosen(
 
 @jit_apart
 def returns(games: Any, tables: Any, seat: Int, options: Int, mean: Any) -> None:
-    """Mean over the finished worlds of the seat's points less the others' mean points, for each option: (C,)."""
+    """Mean over the finished worlds of the seat's points minus the others' mean points, for each option: (C,)."""
     for c in range(options):
         mean[c] = 0.0
     worlds = games.shape[0] // options
@@ -103,13 +103,13 @@ def returns(games: Any, tables: Any, seat: Int, options: Int, mean: Any) -> None
 
 
 class PolicySearchBot(Bot):
-    """Looks one action ahead with the policy's play-outs.
+    """Looks one action ahead with the policy's rollouts.
 
-    A decision's play-outs are one batch of the network, and no other decision's are in it: so it comes out the same,
+    A decision's rollouts are one batch of the network, and no other decision's are in it: so it comes out the same,
     bit for bit, whatever else is decided in the same call.
 
     Args:
-        policy: plays all seats in the play-outs, judges what the others did, and gives the prior.
+        policy: plays all seats in the rollouts, judges what the others did, and gives the prior.
         seed: seed of the bot's own random stream.
         worlds: sampled worlds, in each of which every option that is not ruled out is played out once.
 

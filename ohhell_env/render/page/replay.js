@@ -182,7 +182,7 @@
     const best = options.reduce((a, b) => (b.points > a.points ? b : a));
     const asked = { probability: data.policy !== null, value: options[0].value !== null, points: data.search !== null };
     const head = make("tr", "", make("th", "", ""), asked.probability ? make("th", "bar", "probability") : null,
-      asked.value ? make("th", "", "value") : null, asked.points ? make("th", "", "play-outs") : null,
+      asked.value ? make("th", "", "value") : null, asked.points ? make("th", "", "rollouts") : null,
       asked.points ? make("th", "", "loss") : null);
     const mistake = data.mistakes.some((one) => one.position === at);
     const rows = options.map((one) => {
@@ -208,7 +208,7 @@
     const parts = ["Marked: what was chosen."];
     if (data.policy) parts.push(` Probability: ${data.policy.name}, at temperature ${data.policy.temperature}.`);
     if (data.policy && Object.values(data.decisions)[0][0].value !== null) parts.push(" Value: its expected points of this hand more than the others' mean.");
-    if (data.search) parts.push(` Play-outs: mean points of the hand in ${data.search.playouts} play-outs by rule-following players over deals that fit what the seat knows. Loss: to the best, ± standard error.`);
+    if (data.search) parts.push(` Rollouts: mean points of the hand in ${data.search.rollouts} rollouts by rule-following players over deals that fit what the seat knows. Loss: to the best, ± standard error.`);
     return parts;
   }
 
@@ -219,8 +219,8 @@
     const shown = data.mistakes.filter((one) => viewer === null || viewer === one.seat);
     const [note] = section.getElementsByTagName("p");
     note.textContent = shown.length
-      ? "Decisions that lose at least half a point, and three standard errors, by the play-outs; the largest first."
-      : "No decision loses half a point and three standard errors by the play-outs.";
+      ? "Decisions that lose at least half a point, and three standard errors, by the rollouts; the largest first."
+      : "No decision loses half a point and three standard errors by the rollouts.";
     const [list] = section.getElementsByTagName("ol");
     list.replaceChildren(...shown.map((one) => {
       const button = make("button", "", make("b", "loss", `−${one.loss.toFixed(1)}`), make("span", "where", one.where),

@@ -1,4 +1,4 @@
-"""TextArena: the game in words; what a player hears, what it may write, what happens when nobody can read it."""
+"""TextArena: the game as text; what a player hears, what it may write, what happens when nobody can read it."""
 
 import random
 import re
