@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tables import PLAYERS, given_deck, legal, play
 
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.jit import Int, jit
 from ohhell_env.kernel.state import BID, NO_TRUMP, PLAY
 from ohhell_env.rules.cards import parse_card
 from ohhell_env.rules.rules import Rules
@@ -165,3 +169,14 @@ def test_any_function_of_bid_taken_and_hand_size_can_score() -> None:
     points = simulator.tables["points"][0]
     assert points[2, 1, 2] == 209
     assert points[2, 2, 1] == 219.5
+
+
+@jit
+def seats_of_the_first(games: Any) -> Int:
+    return rulebook.seats(games[0])
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(players=2)], ids=["standard", "wide"])
+def test_compiled_code_takes_the_functions_of_the_records_form(rules: Rules) -> None:
+    simulator = Simulator(rules, 1, seed=1, observe=False)
+    assert seats_of_the_first(simulator.games) == simulator.form.players

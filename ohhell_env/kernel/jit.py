@@ -68,8 +68,12 @@ def by_form(standard: Callable[..., Any], wide: Callable[..., Any]) -> Callable[
     def choose(game: Any, *arguments: Any) -> Any:
         return (wide if "held_twice" in game.dtype.names else standard)(game, *arguments)
 
+    def pick(game: Any) -> Any:
+        return wide if "held_twice" in game.fields else standard
+
     if not numba.config.DISABLE_JIT:
-        numba_choice(choose, lambda game: wide if "held_twice" in game.fields else standard)
+        numba_choice(choose, pick)
+        note_body(choose, pick)
     return choose
 
 
