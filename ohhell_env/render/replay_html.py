@@ -10,6 +10,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -48,11 +49,16 @@ def replay_page(replay: Replay, title: str, names: Sequence[str] | None = None, 
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     page = files("ohhell_env.render").joinpath("page")
-    script = page.joinpath("replay.js").read_text(encoding="utf-8")
+    # One file, so the shared module's exports become plain functions in front of the page's own script.
+    modules = (
+        page.joinpath("pieces.js").read_text(encoding="utf-8"),
+        page.joinpath("replay.js").read_text(encoding="utf-8"),
+    )
+    script = re.sub(r"(?m)^export ", "", modules[0]) + modules[1]
     parts = {
         "title": html.escape(f"Oh Hell! {title}"),
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        "style": page.joinpath("replay.css").read_text(encoding="utf-8"),
+        "style": "".join(page.joinpath(name).read_text(encoding="utf-8") for name in ("pieces.css", "replay.css")),
         "script": script,
         "checksum": str(zlib.crc32(text.encode())),
         "data": text,

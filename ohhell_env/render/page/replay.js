@@ -1,4 +1,3 @@
-"use strict";
 // Draws the positions of a match from the data in the page. It knows no rules: every figure is in the data.
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -17,31 +16,9 @@
     return String((crc ^ -1) >>> 0);
   }
 
-  // An element with classes and children; text becomes text, never markup.
-  function make(tag, classes, ...children) {
-    const node = document.createElement(tag);
-    if (classes) node.className = classes;
-    node.append(...children.filter((child) => child !== null && child !== undefined));
-    return node;
-  }
-
-  function svg(tag, attributes, ...children) {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    node.append(...children);
-    return node;
-  }
-
-  const number = (value) => String(Math.round(value * 100) / 100).replace("-", "−");
   const signed = (value) => (value > 0 ? "+" : "") + value.toFixed(2).replace("-", "−");
 
-  function card(id, classes = "") {
-    const { rank, suit, red } = data.cards[id];
-    const node = make("span", `card ${red ? "red" : ""} ${suit ? "" : "odd"} ${classes}`, make("b", "", rank), make("i", "", suit));
-    node.title = rank + suit;
-    return node;
-  }
-
+  const card = (id, classes = "") => cardFace(data.cards[id], classes);
   // "bid 3" as it stands; of a play the card itself.
   const action = (one) => (one.card === null ? make("span", "bid", one.text) : card(one.card, "small"));
   // "player_1 takes", "you take"
@@ -247,44 +224,17 @@
 
   // --- Scores --------------------------------------------------------------------------------------------------
 
-  const HEIGHT = 230, LEFT = 38, RIGHT = 124, TOP = 12, BOTTOM = 24;
   let width = 640;
   const done = () => data.hands.filter((hand) => hand.totals !== null);
-  const across = (hand) => LEFT + ((width - LEFT - RIGHT) * hand) / Math.max(1, data.hands.length);
+  const across = (hand) => chartX(width, data.hands.length, hand);
 
   function drawChart() {
     width = Math.max(300, byId("chart").clientWidth);
-    const totals = [data.names.map(() => 0), ...done().map((hand) => hand.totals)];
-    const low = Math.min(0, ...totals.flat()), high = Math.max(1, ...totals.flat());
-    const down = (value) => TOP + ((HEIGHT - TOP - BOTTOM) * (high - value)) / (high - low);
-    const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
-    const picture = svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": "scores after each hand" });
-    for (let value = Math.ceil(low / step) * step; value <= high; value += step) {
-      picture.append(svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: down(value), y2: down(value) }));
-      picture.append(svg("text", { class: "tick", x: LEFT - 6, y: down(value) + 4, "text-anchor": "end" }, number(value)));
-    }
-    const every = Math.ceil((22 * data.hands.length) / (width - LEFT - RIGHT));
-    data.hands.forEach((hand, k) => {
-      if (k % every === 0) picture.append(svg("text", { class: "tick", x: across(k + 1), y: HEIGHT - 6, "text-anchor": "middle" }, hand.size));
-    });
-    picture.append(svg("text", { class: "tick", x: width - RIGHT + 12, y: HEIGHT - 6 }, "cards in the hand"));
-    picture.append(svg("line", { id: "cursor", y1: TOP, y2: HEIGHT - BOTTOM }));
-    const labels = data.names.map((name, seat) => {
-      const points = totals.map((row, k) => `${across(k)},${down(row[seat])}`);
-      picture.append(svg("polyline", { class: `line s${seat}`, points: points.join(" ") }));
-      return { name, seat, y: down(totals[totals.length - 1][seat]) + 4, total: totals[totals.length - 1][seat] };
-    }).sort((a, b) => a.y - b.y);
-    labels.forEach((label, k) => { if (k) label.y = Math.max(label.y, labels[k - 1].y + 14); });
-    labels.reduceRight((lowest, label) => (label.y = Math.min(label.y, lowest)) - 14, HEIGHT - BOTTOM + 4);
-    labels.forEach((label) => {
-      const name = label.name.length > 12 ? label.name.slice(0, 11) + "…" : label.name;
-      picture.append(svg("text", { class: `label s${label.seat}`, x: across(totals.length - 1) + 8, y: label.y }, `${name} ${number(label.total)}`));
-    });
+    const picture = scoreChart({ names: data.names, sizes: data.hands.map((hand) => hand.size), totals: done().map((hand) => hand.totals), width });
+    picture.append(svg("line", { id: "cursor", y1: CHART.top, y2: CHART.height - CHART.bottom }));
     picture.onclick = (event) => {
       const box = picture.getBoundingClientRect();
-      const x = ((event.clientX - box.left) / box.width) * width;
-      const hand = Math.round(((x - LEFT) / (width - LEFT - RIGHT)) * data.hands.length) - 1;
+      const hand = Math.round(chartHand(width, data.hands.length, ((event.clientX - box.left) / box.width) * width)) - 1;
       go(data.hands[Math.min(Math.max(hand, 0), data.hands.length - 1)].end);
     };
     byId("chart").replaceChildren(picture);
