@@ -19,10 +19,11 @@ from rich.console import Console
 
 from ohhell_env import Rules
 from ohhell_env.bots.search import SearchBot
-from ohhell_env.commands.play import Session, Stopped, default_record, main, policy_chances, within_scoring
+from ohhell_env.commands.play import Session, Stopped, default_record, main
 from ohhell_env.commands.typed import read_action
 from ohhell_env.kernel.rulebook import FIRST_BID
 from ohhell_env.kernel.state import MATCH_OVER, PLAY
+from ohhell_env.records.advice import policy_chances, within_scoring
 from ohhell_env.records.match import Match, Seating, display_names, load_seating, save_match, seating_path
 from ohhell_env.records.notation import load_record, write_record
 from ohhell_env.rules.cards import parse_card

@@ -14,21 +14,18 @@ from itertools import count
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import platformdirs
 import tyro
 from rich.console import Console
 from rich.text import Text
 
 from ohhell_env.bots import Bot, make_bot
-from ohhell_env.bots.policy.bot import load_policy
-from ohhell_env.bots.search import SearchBot
 from ohhell_env.bots.spec import SEARCH_WITH, checkpoint_of
 from ohhell_env.commands.typed import read_action
-from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.state import BID, MATCH_OVER, PLAY
+from ohhell_env.kernel.state import BID, MATCH_OVER
 from ohhell_env.notice import if_slow
 from ohhell_env.options import INTERRUPTED, RulesOptions, run_command
+from ohhell_env.records.advice import policy_chances, searched_points
 from ohhell_env.records.match import Match, Seating, display_names, load_seating, save_match
 from ohhell_env.render.scene import scene_of
 from ohhell_env.render.terminal import (
@@ -46,10 +43,8 @@ from ohhell_env.render.terminal import (
     trick_line,
 )
 from ohhell_env.rules.description import describe
-from ohhell_env.table.game import Game, news
+from ohhell_env.table.game import news
 from ohhell_env.table.refusal import refusal
-
-HINT_PLAYOUTS = 2000
 
 HELP = """Type a card by its name (10♦, 10d and TD are the same) or as much of it as is clear; a bid by its number;
 where your own cards are hidden, a card by its position; other choices by their words. Where only one choice is legal,
@@ -231,7 +226,7 @@ class Session:
             )
             return
         with if_slow("thinking ..."):
-            worth = SearchBot(self.seating.seed, HINT_PLAYOUTS).estimates(self.match)[0]
+            searched = searched_points(self.match, self.seating.seed)
         chances = None
         if self.adviser is not None:
             try:
@@ -239,20 +234,7 @@ class Session:
             except ValueError as error:
                 self.console.print(Text(f"{self.adviser} gives no hint: {error}", style="red"))
         name = "" if self.adviser is None else display_names([self.adviser])[0]
-        searched = {action: within_scoring(game, action, float(worth[action])) for action in game.legal_actions}
         self.console.print(hint_table(game, searched, chances, name))
-
-
-def within_scoring(game: Game, action: int, worth: float) -> float:
-    """An estimate of an action's points, kept to what the seat's bid, or the bid that it is, can bring in this hand.
-
-    The search also counts a little of the others' points, which may carry its figure beyond that.
-    """
-    seat = game.player
-    assert seat is not None
-    bid = game.bids[seat] if game.phase == PLAY else action - game.form.first_bid
-    values = [rulebook.bid_value(game._game, game._table, seat, bid, taken) for taken in range(game.hand_size + 1)]
-    return float(np.clip(worth, min(values), max(values)))
 
 
 def default_record() -> Path:
@@ -262,15 +244,6 @@ def default_record() -> Path:
     name = time.strftime("%Y-%m-%d-%H%M%S")
     names = (folder / f"{name}{'' if k == 1 else f'-{k}'}.jsonl" for k in count(1))
     return next(path for path in names if not path.exists())
-
-
-def policy_chances(adviser: str, match: Match) -> dict[int, float]:
-    """How likely a checkpoint is to choose each legal action, at the temperature of its own."""
-    policy = load_policy(adviser)
-    policy.temperature = policy.own_temperature
-    views, tables, _ = policy.views(match)
-    chances = policy.probabilities(views, tables)[0]
-    return {action: float(chances[action]) for action in match.game.legal_actions}
 
 
 # --- The command -------------------------------------------------------------------------------------------------

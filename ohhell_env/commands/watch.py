@@ -15,6 +15,7 @@ from rich.console import Console
 from ohhell_env.bots import make_bot
 from ohhell_env.files import whole_file
 from ohhell_env.kernel.state import MATCH_OVER
+from ohhell_env.notice import if_slow
 from ohhell_env.options import RulesOptions, run_command
 from ohhell_env.records.match import Match, Seating, display_names, save_match
 from ohhell_env.render.scene import Scene, scene_of
@@ -30,7 +31,9 @@ def play_steps(match: Match, players: Sequence[str], seed: int) -> Iterator[bool
     while match.game.phase != MATCH_OVER:
         seat = match.game.player
         assert seat is not None
-        yield match.step(int(bots[seat].act(match)[0]))
+        with if_slow(f"{players[seat]} is thinking ..."):
+            action = int(bots[seat].act(match)[0])
+        yield match.step(action)
 
 
 def scenes(
