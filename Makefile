@@ -61,5 +61,5 @@ $(STAMP): pyproject.toml constraints.txt
 	    echo "    make $(or $(MAKECMDGOALS),test) PYTHON=python3.12" >&2; exit 1; }
 	@echo "Installing into $(VENV): a few minutes, this once"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[train,render,dev]"
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[train,render,web,dev]"
 	@touch $@

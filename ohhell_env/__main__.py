@@ -14,6 +14,7 @@ from ohhell_env import __version__
 COMMANDS = {
     "play": ("ohhell_env.commands.play", "take a seat at a table in the terminal"),
     "watch": ("ohhell_env.commands.watch", "watch bots and checkpoints play, in a window or as pictures"),
+    "serve": ("ohhell_env.commands.serve", "open tables in the browser, for people and bots"),
     "view": ("ohhell_env.commands.view", "make a web page of a recorded match"),
     "rules": ("ohhell_env.commands.rules", "list the presets, describe a table, write a file of rules"),
     "evaluate": ("ohhell_env.arena.evaluate", "measure one player against others on the same deals"),

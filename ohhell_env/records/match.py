@@ -53,6 +53,13 @@ class Match:
         match._past = list(game._past)
         return match
 
+    def copy(self) -> Match:
+        """The match as it stands now; what happens to one of the two does not change the other."""
+        other = Match.__new__(Match)
+        other.rules, other.tables, other._decks = self.rules, self.tables, self._decks
+        other.games, other._past = self.games.copy(), list(self._past)
+        return other
+
     @property
     def game(self) -> Game:
         """The table as it stands, with the match's finished hands."""

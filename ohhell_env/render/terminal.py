@@ -23,7 +23,7 @@ from ohhell_env.table.events import (
     TrickTaken,
     TrumpMade,
 )
-from ohhell_env.table.game import Game
+from ohhell_env.table.game import Game, Viewer
 
 RED, DIM, GOOD, BAD, MARK = "red", "bright_black", "green", "red", "yellow"
 
@@ -46,7 +46,8 @@ def choice_text(words: str) -> str:
 
 def short_choice(words: str) -> str:
     """What is enough to type for an action, as the screen shows it: ``10♦``, ``3``, ``hearts``."""
-    return choice_text(words).removeprefix("play ") if words.startswith("play ") else short_text(words)
+    short = short_text(words)
+    return choice_text(words).removeprefix("play ") if words.startswith("play ") and not short.isdigit() else short
 
 
 def seats_from_left(viewer: int | None, players: int) -> list[int]:
@@ -165,8 +166,9 @@ def choices_line(scene: Scene, words: Sequence[str], why: str = "") -> Text:
     return Text("You choose ", style=DIM).append(", ".join(short))
 
 
-def event_text(event: Event, names: Sequence[str], viewer: int, card_set: CardSet) -> Text | None:
+def event_text(event: Event, names: Sequence[str], viewer: Viewer, card_set: CardSet) -> Text | None:
     """What happened, in a line for a viewer; None for what the next screen says anyway."""
+    own = viewer if isinstance(viewer, int) else None
 
     def does(seat: int, verb: str, ending: str = "s") -> str:
         return f"  {names[seat]} {verb}{'' if names[seat] == 'you' else ending}"
@@ -180,8 +182,8 @@ def event_text(event: Event, names: Sequence[str], viewer: int, card_set: CardSe
             return Text(f"{does(seat, 'play')} ", style=DIM).append_text(card_text(card_set.names[card]))
         case CardShown(card):
             return Text("  ", style=DIM).append_text(card_text(card_set.names[card])).append(" is shown")
-        case CardsSeen(cards) if cards[viewer] is not None:
-            held = sorted_cards(cards[viewer] or (), card_set)
+        case CardsSeen(cards) if own is not None and cards[own] is not None:
+            held = sorted_cards(cards[own] or (), card_set)
             return _cards_text(Text("  you see your cards: ", style=DIM), [card_set.names[card] for card in held])
         case TrickTaken(None):
             return Text("  nobody takes the trick: the next one counts for it too", style=MARK)

@@ -1,0 +1,188 @@
+"""People at the table in the browser: a match by clicks, two at one table, a lost connection, and no barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from browser import DESKTOP, PHONE, chromium, needs_browser, new_page
+
+from ohhell_env.kernel.state import MATCH_OVER
+from ohhell_env.records.notation import load_record
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+if find_spec("uvicorn") is None or find_spec("playwright") is None:
+    pytest.skip("the extra web, or Playwright, is not installed", allow_module_level=True)
+
+from playwright.sync_api import expect
+from web_server import Server, server
+
+pytestmark = needs_browser
+LEGAL = "#bids button[aria-disabled=false], #cards button.legal"
+SHORT = ["ramp=2..1"]
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with server(tmp_path_factory.mktemp("tables")) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as one:
+        yield one
+
+
+def seat(browser: Browser, address: str, size: tuple[int, int] = DESKTOP, **options: Any) -> Page:
+    page = new_page(browser, size, **options)
+    page.set_default_timeout(60_000)
+    page.faults = []  # type: ignore[attr-defined]
+    page.on("pageerror", lambda error: page.faults.append(str(error)))  # type: ignore[attr-defined]
+    page.on("console", lambda one: page.faults.append(one.text) if one.type == "error" else None)  # type: ignore[attr-defined]
+    page.goto(address)
+    return page
+
+
+def play_on(page: Page, until: str) -> None:
+    """Click the first thing that may be done until something is seen."""
+    while not page.locator(until).count():
+        page.locator(f"{LEGAL}, #result .go, {until}").first.wait_for()
+        if page.locator("#result[open]").count():
+            if page.locator(until).count():
+                return
+            page.locator("#result .go").first.click()
+        elif page.locator(LEGAL).count():
+            page.locator(LEGAL).first.click()
+        page.wait_for_timeout(30)
+
+
+OVER = "#result[open] a[href^='/replay']"
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_a_whole_match_is_played_by_clicks_from_the_first_page_to_the_replay(
+    host: Server, browser: Browser, size: tuple[int, int]
+) -> None:
+    page = seat(browser, host.url, size)
+    page.fill("#name", "Ada")
+    page.select_option("#players", "3")
+    page.get_by_text("Change options").click()
+    page.fill("#changes", "\n".join(SHORT))
+    page.get_by_role("button", name="Sit down").click()
+    page.wait_for_url("**/t/*")
+    play_on(page, OVER)
+    record = load_record(host.hall.tables[-1].table.path)
+    assert record.phase == MATCH_OVER
+    totals = page.locator("#result tbody tr td:last-child").all_text_contents()
+    assert [float(total.replace("−", "-")) for total in totals] == [record.scores[one] for one in (1, 2, 0)]
+    assert page.evaluate("document.documentElement.scrollWidth") == size[0]
+    page.get_by_role("link", name="Replay", exact=True).click()
+    page.wait_for_url("**/replay/*")
+    assert page.locator(".row[data-seat] .name").all_text_contents() == ["you", "heuristic 1", "heuristic 2"]
+    assert page.faults == []  # type: ignore[attr-defined]
+    page.context.close()
+
+
+def test_the_hook_is_told_and_a_shut_bid_says_why(host: Server, browser: Browser) -> None:
+    # seat 0 deals the first hand and bids last: with open bids, two bids of 0 and 2 cards shut the bid 2
+    page = seat(browser, host.url + host.open_table(changes=["ramp=2..1", "bids=open"], seed=3)["seats"]["0"])
+    page.locator("#bids button").first.wait_for()
+    shut = page.locator("#bids button[aria-disabled=true]")
+    number = shut.text_content()
+    assert f"Not {number}: the bids may not add up to 2 (the hook)." in (page.locator("#status").text_content() or "")
+    shut.click(force=True)  # it is read out as disabled, and still says why
+    expect(page.locator("#why")).to_have_text("The bids may not add up to 2 (the hook).")
+    assert host.hall.tables[-1].table.game.bids[0] is None
+    page.context.close()
+
+
+def test_two_people_at_one_table_see_each_others_moves_and_not_each_others_cards(
+    host: Server, browser: Browser
+) -> None:
+    made = host.open_table(players=["person", "person", "heuristic"], changes=["ramp=2..1", "bids=open"], seed=3)
+    first, second = (seat(browser, host.url + made["seats"][one]) for one in "01")
+    watcher = seat(browser, host.url + made["watch"])
+    table = host.hall.tables[-1].table
+    second.locator("#bids button").first.wait_for()
+    assert first.locator("#bids button").count() == 0
+    for page, own in ((first, 0), (second, 1)):
+        page.locator("#cards button").first.wait_for()
+        names = page.locator("#cards button").evaluate_all("(nodes) => nodes.map((one) => one.dataset.card)")
+        assert sorted(names) == sorted(hand(table, own))
+        assert page.locator("#ring .theirs .card:not(.back)").count() == 0
+    assert watcher.locator("#ring .theirs .card:not(.back)").count() == 0
+    assert watcher.locator("#cards button").count() == 0
+    second.locator(LEGAL).first.click()
+    first.locator("#bids button").first.wait_for()
+    assert table.game.bids[1] is not None
+    for page in (first, second, watcher):
+        assert page.faults == []  # type: ignore[attr-defined]
+        page.context.close()
+
+
+def hand(table: Any, seat_: int) -> list[str]:
+    return [table.game.rules.deck.card_set.names[card] for card in table.game.hands[seat_]]
+
+
+def test_whoever_comes_back_finds_the_seat_as_it_was(host: Server, browser: Browser) -> None:
+    page = seat(browser, host.url + host.open_table(changes=["ramp=3..1"], seed=3)["seats"]["0"])
+    page.locator("#bids button").first.wait_for()
+    before = page.locator("#cards").inner_text()
+    page.reload()
+    page.locator("#bids button").first.wait_for()
+    assert page.locator("#cards").inner_text() == before
+    host.hang_up()  # the server lets go of every connection; the page tries again by itself
+    page.locator("#notice:visible").wait_for()
+    page.locator("#notice:not(:visible)").wait_for(state="attached")
+    assert page.locator("#cards").inner_text() == before
+    page.locator(LEGAL).first.click()
+    page.locator("#cards button.legal").first.wait_for()
+    page.context.close()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_there_are_no_barriers_that_axe_finds(host: Server, browser: Browser, size: Any, colours: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+
+    def check(page: Page, where: str) -> None:
+        found = axe.run(page).response["violations"]
+        assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == [], where
+
+    page = seat(browser, host.url, size, color_scheme=colours)
+    page.locator("#seats select").first.wait_for()
+    check(page, "the first page")
+    page.goto(host.url + host.open_table(changes=["ramp=3..1"], seed=3)["seats"]["0"])
+    page.locator("#bids button").first.wait_for()
+    check(page, "bidding")
+    page.locator(LEGAL).first.click()
+    page.locator("#cards button.legal").first.wait_for()
+    check(page, "play")
+    page.click("#menu")
+    check(page, "the menu")
+    page.keyboard.press("Escape")
+    play_on(page, "#result[open]")
+    check(page, "the result")
+    page.locator("#result .go").first.click()
+    page.click("#scores")
+    check(page, "the score sheet")
+    page.context.close()
+
+
+def test_the_keyboard_is_enough(host: Server, browser: Browser) -> None:
+    page = seat(browser, host.url + host.open_table(changes=["ramp=2..1"], seed=3)["seats"]["0"])
+    page.locator("#bids button").first.wait_for()
+    page.keyboard.press(page.locator("#bids button[aria-disabled=false]").first.text_content() or "")
+    page.locator("#cards button.legal").first.wait_for()
+    assert host.hall.tables[-1].table.game.bids[0] is not None
+    expect(page.locator("#cards button:focus")).to_have_count(1)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(page.locator("#cards button")).to_have_count(1)
+    page.context.close()
