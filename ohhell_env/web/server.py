@@ -301,5 +301,5 @@ def _pages() -> dict[str, tuple[str, str]]:
 
 def _review(table: Table, seat: int | None, searched: bool) -> str:
     replay = load_replay(table.path)
-    opinions = review(replay, playouts=REVIEW_ROLLOUTS) if searched else Review()
+    opinions = review(replay, rollouts=REVIEW_ROLLOUTS) if searched else Review()
     return replay_page(replay, "the match just played", table.names(seat), opinions)
