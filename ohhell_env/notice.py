@@ -1,4 +1,4 @@
-"""Lines on standard error for whoever waits: what takes long, and what is said only once."""
+"""Lines on standard error: notices of slow steps, and warnings that are given once."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 | Import | `from ohhell_env import ohhell_v0` |
 | Actions | `Discrete(70)` |
 | Observation | `Dict(observation: Box(0, 1, (1256,), int8), action_mask: Box(0, 1, (70,), int8))` |
-| Parallel API | no: one agent moves at a time; `parallel_env` has an action for the others that does nothing |
+| Parallel API | no: one agent moves at a time; `parallel_env` adds a no-op action for the others |
 | Manual control | no |
 | Action meanings | `env.unwrapped.get_action_meanings()` |
 
@@ -37,7 +37,7 @@ until all cards are played.
 add up over the hands of the match. The highest total wins; a tie is shared.
 
 Other rules of the table (open bids, no hook, other trumps, scores, decks, hand sizes, 2 to 10 players, ..) are options
-of `ohhell_env.Rules`, which `ohhell_env.describe` tells in words; well-known tables have names (`ohhell_env.preset`).
+of `ohhell_env.Rules`; `ohhell_env.describe` puts them into English; well-known tables have names (`ohhell_env.preset`).
 
 ## Actions
 
@@ -78,7 +78,7 @@ first two, so that the rewards of a match add up to minus the score.
 
 `env(rules=None, *, players=None, render_mode=None, reward="points", illegal_reward=-1.0)`
 
-- `rules`: an `ohhell_env.Rules`, or the name of a preset; `players` is short for the default rules with so many
+- `rules`: an `ohhell_env.Rules`, or the name of a preset; `players=p` is short for the default rules with p
   players.
 - `render_mode`: `"ansi"`: `render()` returns the table as text; `"rgb_array"`: as a picture, (800, 1280, 3) uint8;
   `"human"`: every step shows it in a window. `env.viewer = seat` shows what that seat may see, `"table"` no cards but
@@ -94,9 +94,9 @@ the resets without a seed that follow it always the same matches after it, howev
 
 `env.unwrapped.game` is a read-only view of the whole table; `game.events(seat)` lists everything as that seat saw it.
 
-`parallel_env` takes the arguments of `env`. It is the same match for libraries that want an action from everybody at
-each step: there is one action more, the last, which does nothing; the agent to act may not take it, and the others may
-take no other, as their masks say (which are never empty). `illegal_reward=None` makes an illegal action raise
+`parallel_env` takes the arguments of `env`. It is the same match for libraries that want an action from every agent at
+each step. The last action is a no-op: the only legal action of the agents that are not to act, and not legal for the
+agent that is. So no mask is ever empty. `illegal_reward=None` makes an illegal action raise
 `ValueError`.
 
 ## Version history
@@ -146,5 +146,5 @@ def parallel_env(
     reward: str = "points",
     illegal_reward: float | None = -1.0,
 ) -> NoopEnv:
-    """The simultaneous form, with one action more, which does nothing; see `ohhell_env.envs.parallel.NoopEnv`."""
+    """The parallel form, with a no-op action for agents that are not to act; see `ohhell_env.envs.parallel.NoopEnv`."""
     return NoopEnv(rules, players=players, render_mode=render_mode, reward=reward, illegal_reward=illegal_reward)

@@ -1,4 +1,4 @@
-"""What the commands share: how a table is named, mistakes told in one line, and how far a long run is."""
+"""What the commands share: how a table is named, errors in one line, and how far a long run is."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def run_command(
     mistakes: tuple[type[Exception], ...] = (UsageError,),
     page_width: int | None = PAGE_WIDTH,
 ) -> int:
-    """Parse the arguments, run, and return the exit status: mistakes are told in one line, not by a traceback.
+    """Parse the arguments, run, and return the exit status: mistakes give one line, not a traceback.
 
     Args:
         options: a dataclass, whose docstrings are the help.
@@ -97,7 +97,7 @@ class Meter(Protocol):
     """How far a long run is."""
 
     def advance(self, amount: int) -> None:
-        """So much more is done."""
+        """This much more is done."""
 
     def tell(self, text: str) -> None:
         """Write a line that stays."""

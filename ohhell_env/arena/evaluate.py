@@ -1,4 +1,4 @@
-"""How much better is one player than others? `ohhell evaluate A --vs B C`, or `evaluate()` from Python."""
+"""Compare one player with others: `ohhell evaluate A --vs B C`, or `evaluate()` from Python."""
 
 from __future__ import annotations
 

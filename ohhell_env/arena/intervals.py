@@ -1,4 +1,4 @@
-"""Means and differences with 95 % intervals, one observation per deal: its replays share their luck."""
+"""Means and differences with 95 % intervals, one observation per deal, since its replays share the luck of the deal."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def mean_of(sums: NDArray[Any], counts: NDArray[Any], proportion: bool = False) 
         sums: (D,) sum of the observed value over the hands of each deal.
         counts: (D,) number of those hands; deals with none do not count.
         proportion: the value is 0 or 1: the interval stays inside, and where all deals agree on 0 or on 1 it is the
-            exact binomial one (Clopper and Pearson), one trial a deal.
+            exact binomial one (Clopper and Pearson), one trial per deal.
     """
     used = counts > 0
     n = int(used.sum())
@@ -77,7 +77,7 @@ def mean_of(sums: NDArray[Any], counts: NDArray[Any], proportion: bool = False) 
 
 
 def difference_of(sums: NDArray[Any], counts: NDArray[Any], sums_b: NDArray[Any], counts_b: NDArray[Any]) -> Estimate:
-    """Mean of A minus mean of B, paired by deal: (D,) sums and counts of each, only deals that both were in count."""
+    """Mean of A minus mean of B, paired by deal: (D,) sums and counts of each, over deals that both played."""
     both = (counts > 0) & (counts_b > 0)
     n = int(both.sum())
     if n == 0:
@@ -91,7 +91,7 @@ def difference_of(sums: NDArray[Any], counts: NDArray[Any], sums_b: NDArray[Any]
 
 
 def _residuals(sums: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.float64]:
-    """Each deal's part in the error of the mean, to first order: (D,)."""
+    """Each deal's contribution to the error of the mean, to first order: (D,)."""
     residuals: NDArray[np.float64] = (sums - sums.sum() / counts.sum() * counts) / counts.sum()
     return residuals
 

@@ -23,7 +23,7 @@ from ohhell_env.table.game import illegal_action_text
 
 
 class ArenaError(UsageError):
-    """A mistake in what is asked of the arena, or a player's illegal action."""
+    """An argument that the arena does not accept, or a player's illegal action."""
 
 
 class Played(NamedTuple):
@@ -140,7 +140,7 @@ def bot_seeds(seed: int, contestants: int) -> list[int]:
 def advance(
     games: Any, tables: Any, decks: Any, active: Any, actions: Any, bids: Any, taken: Any, points: Any, wins: Any
 ) -> Int:
-    """One action in each game that ``active`` numbers; what a hand or a match came to is written down as it ends.
+    """One action in each game that ``active`` numbers; results are stored as hands and matches end.
 
     Returns NONE, or the place in ``active`` of the first action that is not legal; no game has then changed.
     """

@@ -17,7 +17,7 @@ class TableOptions(RulesOptions):
     """Which table, which hands, which deals."""
 
     hands: Annotated[str, tyro.conf.arg(metavar="ramp|SIZE,SIZE,...")] = "ramp"
-    """ramp: full matches. 5 or 3,5,10: matches of a single hand of so many cards, or of each of these."""
+    """ramp: full matches. 5 or 3,5,10: matches of a single hand of this size, or one match of each of these sizes."""
     seed: int = 0
     """Seed of the deals and of the players; the same seed gives the same result bit for bit."""
     workers: int = 1

@@ -28,7 +28,7 @@ def plot_report(report: Report, path: Path) -> Path:
     figure.suptitle(f"{names[0]} against {', '.join(names[1:])}\n{describe_settings(report.settings)}")
     sizes = list(report.players[0].by_hand_size)
     differences = {one.b: one.by_hand_size for one in report.differences}
-    lines(axes[0, 0], differences, f"{names[0]} less ..., points per hand", "cards in the hand", sizes)
+    lines(axes[0, 0], differences, f"margin of {names[0]} over ..., points per hand", "cards in the hand", sizes)
     axes[0, 0].axhline(0, color="black", linewidth=0.8)
     by_seat = {p.name: {seat: line.points for seat, line in p.by_seat.items()} for p in report.players}
     lines(

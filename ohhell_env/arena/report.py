@@ -1,4 +1,4 @@
-"""What was played, counted: points, bids made and wins of each player, and the differences between players."""
+"""The results of an evaluation: points, bids made and wins of each player, and the differences between players."""
 
 from __future__ import annotations
 

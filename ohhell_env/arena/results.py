@@ -21,7 +21,7 @@ SETTINGS, RESULTS = "tournament.json", "results.jsonl"
 
 
 class ResultsFolder:
-    """The results of a tournament's deals, kept in a folder that a later run with the same settings takes up.
+    """The results of a tournament's deals, kept in a folder, where a later run with the same settings continues.
 
     Args:
         folder: made where it does not exist.

@@ -21,13 +21,13 @@ class Standing:
 
     Attributes:
         name: its spec.
-        rating: mean of the skill that the results speak for; a newcomer has 25.
-        deviation: standard deviation of that skill; a newcomer has 8.33.
+        rating: mean of the estimated skill; a new player has 25.
+        deviation: standard deviation of that skill; a new player has 8.33.
         points: points per hand.
         above: points per hand above the mean of its tables.
         made: share of the bids made.
         wins: share of the match win for each seat.
-        matches: seats played, over all matches.
+        matches: seats played over all matches.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Standings:
         settings: everything that the result depends on.
         deals: deals played.
         players: best rating first.
-        differences: (name, other name) -> points per hand of the first less those of the second, at the tables that
+        differences: (name, other name) -> points per hand of the first minus those of the second, at the tables that
             both were at, paired by deal; both ways round.
     """
 

@@ -1,4 +1,4 @@
-"""An evaluation on the terminal."""
+"""Reports of the arena as tables on the terminal."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _overall(players: Sequence[PlayerReport]) -> Table:
 
 def _differences(differences: Sequence[DifferenceReport]) -> Table:
     name = differences[0].a
-    table = new_table(f"{name} less", "", ["points per hand", "bids made %", "wins %", "verdict on points"])
+    table = new_table(f"Margin of {name} over", "", ["points per hand", "bids made %", "wins %", "verdict on points"])
     for one in differences:
         verdict = "better" if one.points.low > 0 else "worse" if one.points.high < 0 else "not told apart"
         table.add_row(
@@ -124,7 +124,7 @@ def _breakdown(
 
 
 def _differences_by_size(differences: Sequence[DifferenceReport], sizes: Sequence[int]) -> Table:
-    title = f"{heading(differences[0].a)} less, points"
+    title = f"Margin of {heading(differences[0].a)} over, points"
     table = new_table(title, "cards", [heading(one.b) for one in differences])
     for size in sizes:
         table.add_row(str(size), *(signed(one.by_hand_size[size]) for one in differences))

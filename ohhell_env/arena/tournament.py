@@ -1,4 +1,4 @@
-"""Who is the best of many? `ohhell tournament A B C ... --out DIR`: mixed tables, ratings, resumable."""
+"""Rate many players: `ohhell tournament A B C ... --out DIR`: mixed tables, ratings, resumable."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_CONTESTANTS = 30
 
 @dataclass(frozen=True)
 class Options(TableOptions):
-    """Rate many players at mixed tables; the same command in the same folder goes on where it was stopped."""
+    """Rate many players at mixed tables; the same command in the same folder continues where it was stopped."""
 
     contestants: tyro.conf.Positional[tuple[str, ...]]
     """The players: random, heuristic, search:400, checkpoints/NAME, module:factory; two or more."""

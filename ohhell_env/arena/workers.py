@@ -1,4 +1,4 @@
-"""Play many deals over processes, a fixed portion at a time: the same results whatever the number of workers."""
+"""Play many deals in several processes, in fixed portions: the same results whatever the number of workers."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class Portion(NamedTuple):
 def portions(seeds: NDArray[np.int64], seats: NDArray[np.int64]) -> list[Portion]:
     """All deals, (D, T) seeds and (D, R, P) seats, in portions whose size depends on nothing but D.
 
-    What a player of somebody else's answers may depend on the batch's size in its last bit, as matrix libraries do:
-    that must not depend on the workers.
+    The output of a custom player's network may depend on the size of the batch in its last bit, as matrix products do;
+    so the size must not depend on the number of workers.
     """
     size = min(max(len(seeds) // 16, 1), 256)
     return [Portion(seeds[at : at + size], seats[at : at + size]) for at in range(0, len(seeds), size)]
@@ -92,7 +92,7 @@ def play_portions(
     Raises:
         ArenaError: if a player cannot be made or a bot's action is not legal.
     """
-    bots = contest.bots()  # here too with workers: mistakes are told before anything starts
+    bots = contest.bots()  # here too with workers: mistakes are reported before anything starts
     if workers == 1 or len(work) < 2:
         with _one_thread():
             for index, portion in enumerate(work):
@@ -143,8 +143,8 @@ def _play_portion(portion: Portion) -> Played:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """One thread for torch, if a player of somebody else's uses it: the processes share the machine."""
-    torch = sys.modules.get("torch")  # there if a player needs it; this is no reason to load it
+    """One thread for torch, if a custom player uses it: the processes share the machine."""
+    torch = sys.modules.get("torch")  # loaded if a player needs it; do not load it here
     if torch is None:
         yield
         return

@@ -1,10 +1,10 @@
-"""Worlds: deals of the cards that a seat cannot see, each deal that fits what the table has shown equally likely.
+"""Determinizations (worlds): deals of the cards that a seat cannot see, uniform over all that fit what it knows.
 
 What a deal must fit: how many cards each seat holds, and the suits in which a seat has failed to follow. Every card
 that the viewer cannot place may lie with any seat or in the stock. Seats that have shown a void are dealt first, by
 suit counts drawn in proportion to the number of ways to complete the deal; those numbers are exact counts, worked out
 once for a decision. The other seats and the stock then share what is left at random. `likely_world` then prefers
-deals in which the bids that the viewer knows make sense.
+deals that make the known bids plausible.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ PLAN = np.dtype(
         ("seats", np.int64, (MAX_PLAYERS,)),  # (S,) in the order dealt
         ("sizes", np.int64, (MAX_PLAYERS,)),  # (S,) cards to deal to each of them
         ("voids", np.int64, (MAX_PLAYERS,)),  # (S,) bit per suit that each of them lacks
-        # [k, clubs, diamonds, hearts] ways to deal on from the k-th seat with so many of these suits left; the number
-        # of spades follows from the total.
+        # [k, clubs, diamonds, hearts] ways to deal on from the k-th seat with these numbers of cards left; the
+        # number of spades follows from the total.
         ("ways", np.float64, (MAX_PLAYERS, _COUNTS, _COUNTS, _COUNTS)),
         ("take", np.int64, (NUM_SUITS,)),  # (4,) cards of each suit for the seat being dealt to
     ],
@@ -107,7 +107,7 @@ def count_ways(plan: Plan, k: Int) -> None:
 
 @jit
 def most_of(plan: Plan, k: Int, suit: Int, there: Int) -> Int:
-    """The most cards of a suit that the k-th seat can get where so many are left."""
+    """The most cards of a suit that the k-th seat can get where that many are left."""
     return 0 if (plan["voids"][k] >> suit) & 1 else min(there, plan["sizes"][k])
 
 

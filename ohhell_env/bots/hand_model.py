@@ -1,7 +1,7 @@
-"""What a seat can tell from its own cards: chances of cards, distribution of tricks, bid, and the card to play.
+"""Estimates from a seat's own cards: each card's chance to take a trick, the distribution of tricks, bid and play.
 
-One rule decides everything: expected points of the seat's own contract, with each card taken as an independent
-chance. Reads the seat's own hand and what is public, nothing else, so a view and a full game give the same answer.
+One rule decides everything: the expected points of the seat's own bid, with the cards' tricks as independent Bernoulli
+variables. Reads the seat's own hand and what is public, nothing else, so a view and a full game give the same answer.
 
 Fitted to the default game. At tables of the wide form the same features are read from their decks and options; a second
 copy of a card counts as another card of the same strength in one's own hand, and is left out of what others may hold.

@@ -1,4 +1,4 @@
-"""The rule-based player: bids the contract worth most by its own estimate, plays the card worth most to it."""
+"""The rule-based player: the bid and the card with the highest expected points by its own estimate."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def choose_by_rule(views: Any, tables: Any, notes: Any, actions: Any) -> None:
 
 
 class HeuristicBot(Bot):
-    """Plays by `judgement`: no search and no chance in it, so the seed changes nothing."""
+    """Plays by `hand_model`: no search and no randomness, so the seed changes nothing."""
 
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
         actions = np.empty(len(views), dtype=np.int64)

@@ -1,7 +1,7 @@
 """The searching player: determinized Monte Carlo. Sampled worlds, rollouts in which every seat pursues its bid.
 
-For each decision a number of worlds (`worlds`) is dealt; in each of them every option is tried and the hand played out
-by the rules of `judgement` with a little noise, the same world and the same random numbers for all options. The option
+For each decision a number of worlds (`determinization`) is dealt; in each of them every option is tried and the hand
+played out by the rules of `hand_model` with a little noise, with the same random numbers for all options. The option
 with the highest mean points of the searching seat is taken. The method is perfect-information Monte Carlo (Ginsberg
 2001, "GIB: Imperfect Information in a Computationally Challenging Game"), except that nobody in the rollouts sees
 more than a player would.
@@ -49,7 +49,7 @@ _NO_WORLD = "view {}: no deal of the unseen cards fits the hand sizes and the vo
 
 @jit
 def happens(stream: np.uint64, thousandths: Int) -> bool:
-    """Whether something that happens so many times in a thousand happens."""
+    """A Bernoulli draw: True with probability ``thousandths / 1000``."""
     return bool(below(stream, 1000) < thousandths)
 
 

@@ -1,4 +1,4 @@
-"""Players by name: the spec strings that every command and function takes where a player is named."""
+"""Players by name: the spec strings that every command and function accepts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _FORMS = (
     "search or search:N (N rollouts per decision; search alone is search:400)",
     "module:factory (called as factory(seed=seed), returns a Bot)",
     "checkpoints/NAME or NAME of a shipped checkpoint, or the path of a checkpoint's folder",
-    "search+policy:NAME or search+policy:NAME:K (K sampled worlds a decision; NAME a shipped checkpoint or a path)",
+    "search+policy:NAME or search+policy:NAME:K (K determinizations per decision; NAME a shipped checkpoint or a path)",
 )
 
 
@@ -61,7 +61,7 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
         seed: seed of the bot's own random stream, 0..2**63-1.
 
     Raises:
-        ValueError: if nothing goes by that name (the message lists what does), or a parameter is not allowed.
+        ValueError: if there is no such player (the message lists those there are), or a parameter is not allowed.
     """
     name, _, parameter = spec.partition(":")
     if name in BOTS:
@@ -100,7 +100,9 @@ def _search_with_policy(parameter: str, seed: int) -> Bot:
     spec = f"{SEARCH_WITH}:{parameter}"
     name, count = split_worlds(parameter)
     if not name or (count is not None and not (count.isdecimal() and int(count) >= 1)):
-        raise ValueError(f"player {spec!r} is not known; use {SEARCH_WITH}:NAME:K with K worlds a decision, 1 or more")
+        raise ValueError(
+            f"player {spec!r} is not known; use {SEARCH_WITH}:NAME:K with K determinizations per decision, 1 or more"
+        )
     options = {} if count is None else {"worlds": int(count)}
     return PolicySearchBot.load(name, seed, **options)
 

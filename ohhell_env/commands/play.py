@@ -1,6 +1,6 @@
 """`ohhell play`: take a seat in the terminal, against bots or checkpoints.
 
-Everything is written to the match's record after every action, so a match that is broken off is taken up again with
+Everything is written to the match's record after every action, so an interrupted match continues with
 `--resume`. What is typed may also come from a pipe, a line for each question.
 """
 
@@ -262,7 +262,7 @@ class Options(RulesOptions):
     record: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Where the match is written; a new file in your data folder by default."""
     resume: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
-    """Take up the match of this record where it was broken off."""
+    """Continue the match of this record."""
     adviser: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
     """Checkpoint that hints show; the first among the opponents by default."""
     pause: Annotated[float, tyro.conf.arg(metavar="SECONDS")] = 0.4
@@ -319,7 +319,7 @@ def _session(options: Options, console: Console, ask: Callable[[str], str] | Non
         match = Match(rules, options.seed)
         record = options.record or default_record()
         if record.exists():
-            raise ValueError(f"{record} is there already; take it up with --resume {record}, or name another --record")
+            raise ValueError(f"{record} is there already; continue it with --resume {record}, or name another --record")
     others = (spec for seat, spec in enumerate(seating.players) if seat != seating.person)
     trained = (spec for spec in others if not spec.startswith(SEARCH_WITH) and checkpoint_of(spec) is not None)
     adviser = options.adviser or next(trained, None)

@@ -1,4 +1,4 @@
-"""``ohhell rules [NAME]``: the presets, one table in words or as a file of rules, and the options of a table."""
+"""``ohhell rules [NAME]``: the presets, one table in English or as a file of rules, and the options of a table."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _run(options: Options, console: Console) -> None:
 
 
 def preset_data() -> dict[str, dict[str, object]]:
-    """For each preset the numbers of players that it allows, what it is in words, and its options."""
+    """For each preset the numbers of players that it allows, its description, and its options."""
     return {
         name: {"players": player_counts(name), "description": describe(rules), "rules": rules.to_json()}
         for name, rules in PRESETS.items()
@@ -90,7 +90,7 @@ def _print_presets(console: Console) -> None:
         table.add_row(name, f"{counts[0]} to {counts[-1]}", ", ".join(changed_options(name)) or "nothing")
     console.print(table)
     console.print(
-        "\nOne in words:        ohhell rules blob"
+        "\nOne in English:       ohhell rules blob"
         "\nWith changes:        ohhell rules blob --players 5 --set bids=sealed ramp=7..1..7"
         "\nAs a file of rules:  ohhell rules blob --set bids=sealed --json > mine.json"
         "\nWhat can be changed: ohhell rules --options",

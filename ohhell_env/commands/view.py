@@ -3,8 +3,8 @@
     ohhell view match.jsonl --open
     ohhell view match.jsonl --policy mix512 --search 400     # opinions on every decision, mistakes marked
 
-Opinions that a file RECORD.review.json holds (--keep writes it, `ohhell_env.records.review` describes it) are shown
-unasked.
+Opinions that a file RECORD.review.json holds (--keep writes it, `ohhell_env.records.review` describes it) are
+always shown.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Options:
     policy: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
     """A checkpoint whose probabilities are shown, and its values where it has them."""
     search: Annotated[int, tyro.conf.arg(metavar="ROLLOUTS")] = 0
-    """Mark mistakes by so many rollouts for each decision, for example 400; 0 for none."""
+    """Mark mistakes by this many rollouts per decision, for example 400; 0 for none."""
     seed: int = 0
     """Seed of the rollouts."""
     keep: tyro.conf.FlagCreatePairsOff[bool] = False

@@ -1,4 +1,4 @@
-"""`ohhell watch`: look on while bots play, in a window, or as a picture or an animation."""
+"""`ohhell watch`: watch bots play, in a window, or as a picture or an animation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ohhell_env.render.scene import Scene, scene_of
 
 KEYS = "space: stop and go   right: one step   up and down: faster and slower   q: close"
 GIF_WIDTH = 800
-HAND_OVER_FRAMES = 3  # for so many frames' time a finished hand stays
+HAND_OVER_FRAMES = 3  # how many frames a finished hand stays
 
 
 def play_steps(match: Match, players: Sequence[str], seed: int) -> Iterator[bool]:
@@ -39,13 +39,13 @@ def play_steps(match: Match, players: Sequence[str], seed: int) -> Iterator[bool
 def scenes(
     match: Match, players: Sequence[str], seed: int = 0, viewer: int | None = None, first_hand: int = 1
 ) -> Iterator[Scene]:
-    """What somebody who looks on sees: the table before each action, each finished hand, and the end.
+    """What a spectator sees: the table before each action, each finished hand, and the end.
 
     Args:
         match: a match that has just begun; it is played to its end as the scenes are taken.
         players: spec of each seat's player.
         seed: of the players.
-        viewer: the seat over whose shoulder it is; None sees everything.
+        viewer: the seat whose view it is; None sees everything.
         first_hand: the hand with which the scenes begin; those before are played unseen.
     """
     names = display_names(players)
@@ -145,7 +145,7 @@ class Options(RulesOptions):
     """Watch bots or checkpoints play Oh Hell!: in a window, or as a picture or an animation."""
 
     bots: tyro.conf.Positional[Annotated[tuple[str, ...], tyro.conf.arg(metavar="PLAYER ...")]]
-    """Players: random, heuristic, search:N, checkpoints/NAME, ...; fewer than seats are seated by turns."""
+    """Players: random, heuristic, search:N, checkpoints/NAME, ...; if fewer than seats, they take seats in turn."""
     seed: int = 0
     """Seed of the deals and of the players."""
     viewer: Annotated[int | None, tyro.conf.arg(metavar="SEAT")] = None
@@ -153,7 +153,7 @@ class Options(RulesOptions):
     hand: Annotated[int, tyro.conf.arg(metavar="K")] = 1
     """Begin with this hand."""
     scenes: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
-    """Stop after so many scenes (actions, and the end of each hand)."""
+    """Stop after this many scenes (actions, and the end of each hand)."""
     fps: float = 2.0
     """Scenes a second."""
     save: Annotated[Path | None, tyro.conf.arg(metavar="FILE.png")] = None

@@ -1,4 +1,4 @@
-"""The simultaneous form, for libraries that want an action from everybody each step: who is not to act does nothing."""
+"""The parallel form, for libraries that want an action from every agent at each step; the others take a no-op."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ohhell_env.table.game import Game
 class NoopEnv(ParallelEnv[str, Any, Any]):
     """`ohhell_env.ohhell_v0` as a `ParallelEnv`: one decision a step, and one action more.
 
-    Actions are those of the AEC environment and, last, `noop`, which does nothing. The agent to act may take what its
+    Actions are those of the AEC environment and, last, `noop`. The agent to act may take what its
     mask allows, everybody else only `noop`; so no agent's mask is ever empty, not even at the end. The mask is in the
-    observation alone: TorchRL stumbles over a second one in infos. Each agent's rewards add up to its score.
+    observation alone: TorchRL fails on a second one in infos. Each agent's rewards add up to its score.
 
     Attributes:
-        noop: number of the action that does nothing.
+        noop: number of the no-op action.
 
     Args:
         rules, players, reward, render_mode: see `ohhell_env.ohhell_v0`.

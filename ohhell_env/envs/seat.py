@@ -40,7 +40,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
 
     Args:
         rules: the table's `Rules` or the name of a preset.
-        players: short for the default rules with so many players.
+        players: short for the default rules with this many players.
         opponents: a player's spec string (see `ohhell_env.bots.make_bot`) or a `Bot` for all other seats, or one for
             each, clockwise from this seat's left.
         pool: ``opponents`` may be of any number, and each seat's player is drawn from them anew each match.
@@ -132,7 +132,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
             ValueError: if the action is not in the action space; or illegal, where ``illegal_reward`` is None.
         """
         if self._over:
-            raise ResetNeeded("the match is over or was never begun: call reset() before step()")
+            raise ResetNeeded("there is no match to act in: call reset() before step()")
         action = check_action(action, self.num_actions)
         if not self.table.observe(self._agent)["action_mask"][action]:
             if self.illegal_reward is None:

@@ -1,4 +1,4 @@
-"""The compiler's door: the one `jit` decorator, bit helpers and the random stream's arithmetic.
+"""Compilation: the `jit` decorators, bit helpers and the random stream's arithmetic.
 
 Every function of the kernel also runs as plain Python (``NUMBA_DISABLE_JIT=1``) with identical results. Two habits
 keep that so: hands stay in int64 (a mixture of int64 and uint64 silently becomes float64), and a one is shifted as

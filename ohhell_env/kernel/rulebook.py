@@ -1,8 +1,8 @@
-"""The rules in force: shuffle, deal, legal, apply, score, next hand. Each rule stands here once, compiled.
+"""The rules in force: shuffle, deal, legal, apply, score, next hand. Each rule is here once, compiled.
 
 Every function takes a `GAME` record and its `TABLE` record and changes the game in place. Nothing here checks its
-arguments: callers ask `is_legal` first. The rules are those of the base rules; where tables of the wide form differ,
-`by_form` puts functions of `variants` in place of those of `standard`. `Rules` says which seed an option is from.
+arguments: callers ask `is_legal` first. These are the base rules; where tables of the wide form differ,
+`by_form` puts functions of `wide_bidding` and `wide_play` in place of those of `standard`.
 """
 
 from __future__ import annotations

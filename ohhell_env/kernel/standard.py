@@ -1,4 +1,4 @@
-"""The kernel's functions for tables of the standard form, where those of the wide form have others (`variants`)."""
+"""The kernel's functions for the standard form; their counterparts are in `wide_bidding` and `wide_play`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def receive(game: Game, seat: Int, card: Int) -> None:
 
 @jit
 def clear_copies(game: Game, seat: Int) -> None:
-    """No card stands in the deck twice."""
+    """The deck holds no card twice: nothing to do."""
 
 
 @jit
@@ -87,7 +87,7 @@ def part_with(game: Game, seat: Int, card: Int) -> None:
 
 @jit
 def start_ramp(game: Game, table: Table) -> None:
-    """Nothing is drawn before the first hand."""
+    """Nothing to do: nothing is drawn before the first hand."""
 
 
 @jit
@@ -119,7 +119,7 @@ def bids_open(game: Game, table: Table, legal: Int) -> Int:
 
 @jit
 def note_call(game: Game, option: Int) -> None:
-    """The bids themselves tell what was said."""
+    """Nothing to keep: the bids themselves say it."""
 
 
 @jit
@@ -132,7 +132,7 @@ def next_to_bid(game: Game, table: Table) -> None:
 
 @jit
 def other_options(game: Game, table: Table) -> Int:
-    """Nobody acts but in BID and PLAY."""
+    """Nothing: there are decisions in BID and PLAY only."""
     return np.int64(0)
 
 
@@ -144,7 +144,7 @@ def first_action(game: Game) -> Int:
 
 @jit
 def note_first_action(game: Game, table: Table) -> None:
-    """It follows from the phase."""
+    """Nothing to do: it follows from the phase."""
 
 
 @jit
@@ -173,7 +173,7 @@ def card_behind(game: Game, table: Table, option: Int) -> Int:
 
 @jit
 def is_incomplete(game: Game, table: Table, suit: Int) -> bool:
-    """A card needs no more words."""
+    """Playing a card is the whole move: nothing else is named."""
     return False
 
 
@@ -222,7 +222,7 @@ def move_on(game: Game, table: Table) -> None:
 
 @jit
 def is_lost(game: Game, table: Table) -> bool:
-    """Somebody always wins."""
+    """Never: somebody always wins."""
     return False
 
 

@@ -231,7 +231,7 @@ WIDE_FORM = Form(
 
 
 def form_named(name: str) -> Form:
-    """The form of a name."""
+    """The form with this name."""
     return {form.name: form for form in (STANDARD_FORM, WIDE_FORM)}[name]
 
 

@@ -1,7 +1,7 @@
 """The kernel's functions for tables of the wide form: what only the other tables of the sources have.
 
-The kernel pairs them with the default game's by `jit.by_form`. `Rules` says which seed an option is from, and what is
-played where the seed leaves it open.
+The kernel pairs them with the default game's by `jit.by_form`. `Rules` says which source an option is from, and
+what is played where the source leaves it open.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ BID_SUM = Section(
 
 
 def score_gap_section(seats: int) -> Section:
-    """How the viewer's total stands to each other seat's, in a layout of so many seats."""
+    """How the viewer's total stands to each other seat's, in a layout of ``seats`` seats."""
     return Section(
         "score_gap",
         (seats - 1, len(SCORE_GAPS)),
@@ -63,7 +63,7 @@ def score_gap_section(seats: int) -> Section:
 
 
 def need_section(seats: int) -> Section:
-    """What each seat still needs, in a layout of so many seats."""
+    """What each seat still needs, in a layout of ``seats`` seats."""
     return Section(
         "need",
         (seats, MAX_NEED - MIN_NEED + 1),

@@ -1,4 +1,4 @@
-"""One match played decision by decision: started or taken up from its record, finished hands kept, record written."""
+"""One match played decision by decision: started or resumed from its record, with its finished hands kept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Match:
 
     Args:
         rules: the table's rules.
-        seed: of the deals, 0..2**63-1; without one, some.
+        seed: of the deals, 0..2**63-1; a random one by default.
 
     Attributes:
         games, tables: arrays of one game's and one table's record, as `state.Form` says.
@@ -111,7 +111,7 @@ def seat_names(record: Path, players: int) -> list[str] | None:
     """The players' names for people, from the file beside a record; None where there is no such file.
 
     Raises:
-        ValueError: if the file does not seat so many players.
+        ValueError: if the file is for another number of players.
     """
     if not seating_path(record).exists():
         return None
@@ -129,14 +129,14 @@ def load_seating(record: Path, players: int) -> Seating:
     """Who plays the match of a record.
 
     Raises:
-        ValueError: if the file beside the record is missing or is not one that `save_match` wrote for so many players.
+        ValueError: if the file beside the record is missing or is not one that `save_match` wrote for these players.
     """
     path = seating_path(record)
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         seating = Seating(tuple(map(str, data["players"])), data["person"], int(data["seed"]))
         if len(seating.players) != players or seating.person not in (None, *range(players)):
-            raise ValueError(f"it does not seat {players} players")
+            raise ValueError(f"it is not for {players} players")
     except FileNotFoundError:
         raise ValueError(f"{path} is missing: it says who plays the match of {record.name}") from None
     except (KeyError, TypeError, ValueError) as error:

@@ -284,7 +284,7 @@ class _Replay:
             return WIDE_FIRST_BID + int(word.removeprefix("blind "))
         bid = _whole(word)
         if phase in (BLIND, PASS_OR_NIL) or not 0 <= bid < self.form.num_bids:
-            raise ValueError(f"{word!r} cannot be said here")
+            raise ValueError(f"{word!r} is not allowed here")
         return WIDE_FIRST_BID + bid
 
     def check_result(self, line: int, result: Any) -> None:
@@ -361,12 +361,12 @@ def _rules(data: Any) -> Rules:
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 10**6:
-        raise ValueError(f"{value!r} is not a whole number that can stand here")
+        raise ValueError(f"{value!r} is not a whole number that is allowed here")
     return value
 
 
 def _same(value: Any, wanted: Any) -> bool:
-    """Equal as JSON: true is not 1, and what is no number or list of numbers is not equal to any."""
+    """Equal as JSON: true is not 1, and what is not a number or a list of numbers equals nothing."""
     return json.dumps(value) == json.dumps(wanted) or (
         not isinstance(value, (bool, str)) and isinstance(value, type(wanted)) and value == wanted
     )

@@ -1,4 +1,4 @@
-"""A record played again, position by position: what viewers and reviews of a match walk through."""
+"""A record replayed position by position, for the replay page and reviews."""
 
 from __future__ import annotations
 

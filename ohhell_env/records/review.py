@@ -31,12 +31,12 @@ from ohhell_env.records.replay import Replay
 
 FORMAT, VERSION = "ohhell", 1
 BATCHES = 10  # independent parts of a decision's rollouts; from their spread comes the standard error
-CLEAR, SMALLEST = 3.0, 0.5  # a mistake loses so many standard errors, and so many points, at least
+CLEAR, SMALLEST = 3.0, 0.5  # a mistake loses at least this many standard errors and points
 _FIGURES = ("probability", "value", "points", "error")
 
 
 class Option(NamedTuple):
-    """What is thought of one legal action; None where nobody was asked.
+    """Opinions of one legal action; None where no opinion was asked for.
 
     Attributes:
         action: the action's number.
@@ -55,7 +55,7 @@ class Option(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """A decision that the search finds clearly worse than another: so many points lost, and their standard error."""
+    """A decision that the search finds clearly worse than another: the points lost and their standard error."""
 
     position: int
     seat: int
@@ -70,8 +70,8 @@ class Review:
     """Opinions of the decisions of a match.
 
     Attributes:
-        policy: the checkpoint's name and the temperature of its probabilities; None where none was asked.
-        search: the rollouts per decision and the seed; None where the search was not asked.
+        policy: the checkpoint's name and the temperature of its probabilities; None without a checkpoint.
+        search: the rollouts per decision and the seed; None without a search.
         decisions: the options of each position in which a seat had a choice, in the order of the actions.
     """
 
@@ -105,8 +105,8 @@ def review(
 
     Args:
         replay: the match.
-        policy: a shipped checkpoint's name or a folder's path; None asks none.
-        rollouts: hands that the search plays out for a decision; 0 does not ask it.
+        policy: a shipped checkpoint's name or a folder's path; None for none.
+        rollouts: hands that the search plays out for a decision; 0 for no search.
         seed: seed of the search's random stream.
         on_progress: called with the number of decisions the search is done with, and of all.
 
@@ -215,9 +215,9 @@ def load_review(path: str | Path, replay: Replay) -> Review:
         }
         search = data["search"] and {"rollouts": int(data["search"]["rollouts"]), "seed": int(data["search"]["seed"])}
     except KeyError as error:
-        raise ValueError(f"{path} is no review of this record: {error} is missing") from None
+        raise ValueError(f"{path} is not a review of this record: {error} is missing") from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{path} is no review of this record: {error}") from None
+        raise ValueError(f"{path} is not a review of this record: {error}") from None
     return Review(policy, search, decisions)
 
 
@@ -239,6 +239,6 @@ def _options(replay: Replay, decision: dict[str, Any]) -> tuple[Option, ...]:
     for action, one in zip(legal, decision["options"], strict=True):
         figures = [None if one.get(name) is None else float(one[name]) for name in _FIGURES]
         if not all(figure is None or math.isfinite(figure) for figure in figures):
-            raise ValueError(f"position {position}: {one} holds what is no number")
+            raise ValueError(f"position {position}: {one} holds something that is not a number")
         options.append(Option(action, *figures))
     return tuple(options)

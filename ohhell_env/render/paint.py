@@ -142,14 +142,14 @@ def font(size: int) -> pygame.font.Font:
 
 @lru_cache(maxsize=1024)
 def text_image(text: str, size: int, colour: Colour) -> pygame.Surface:
-    """A line of text on nothing, drawn large and reduced: small sizes drawn as such lose the dots of their i's."""
+    """A line of text on a transparent surface, drawn large and reduced, else small sizes lose the dots of their i's."""
     large = font(size * SMOOTH).render(text, True, colour)
     width, height = (max(1, round(length / SMOOTH)) for length in large.get_size())
     return reduced((width, height), lambda own, _: own.blit(large, (0, 0)))
 
 
 def text_width(text: str, size: int) -> float:
-    """Pixels that `words` takes."""
+    """Width of `text_image` in pixels."""
     return font(size * SMOOTH).size(text)[0] / SMOOTH
 
 

@@ -1,7 +1,7 @@
-"""A match as one HTML page: all it shows is worked out here, by playing the record again, and embedded as JSON.
+"""A match as one HTML page: everything it shows comes from replaying the record here and is embedded as JSON.
 
 The page's script knows no rules: it draws positions. Page, style and script stand in ``render/page``; nothing is loaded
-from anywhere, and the browser is told to refuse it.
+from elsewhere, and the page's policy forbids it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def replay_page(replay: Replay, title: str, names: Sequence[str] | None = None, 
     Args:
         replay: the match.
         title: what the page is called, for example the record's file name.
-        names: a name for each seat; ``player_0`` and so on by default. Any text: it is shown as it is, never run.
+        names: a name for each seat; ``player_0`` and so on by default. Any text: it is escaped.
         review: what a checkpoint and the search think of the decisions.
 
     Raises:

@@ -127,7 +127,7 @@ class TablePainter:
 
     @staticmethod
     def places(scene: Scene) -> Iterator[tuple[int, Spot]]:
-        """Each seat with its place; who looks sits at the bottom."""
+        """Each seat with its place; the viewer sits at the bottom."""
         players = len(scene.seats)
         for k, spot in enumerate(spots(players)):
             yield ((scene.viewer or 0) + k) % players, spot
@@ -239,7 +239,7 @@ class TablePainter:
             self._write(f"this trick counts for {scene.trick.worth}", 14, GOLD, (CENTRE[0], CENTRE[1] + 8), 0.5)
 
     def _announce(self, text: str, size: int, colour: Colour) -> None:
-        """Words in the middle of the table, in two lines where one is too long."""
+        """Text in the middle of the table, in two lines where one is too long."""
         x, y, room = CENTRE[0], CENTRE[1] - 18, 220
         if text_width(text, self._px(size)) <= room * self.scale:
             self._write(text, size, colour, (x, y), 0.5)

@@ -37,7 +37,7 @@ def card_text(name: str, style: str = "") -> Text:
 
 
 def choice_text(words: str) -> str:
-    """An action's words as the screen shows them, cards as `card_text` does: ``play 10♦``, ``bid 3``."""
+    """An action as text as the screen shows it, cards as `card_text` does: ``play 10♦``, ``bid 3``."""
     name = short_text(words)
     if not words.startswith("play ") or name.isdigit():
         return words
@@ -45,7 +45,7 @@ def choice_text(words: str) -> str:
 
 
 def short_choice(words: str) -> str:
-    """What is enough to type for an action, as the screen shows it: ``10♦``, ``3``, ``hearts``."""
+    """The shortest text to type for an action, as the screen shows it: ``10♦``, ``3``, ``hearts``."""
     short = short_text(words)
     return choice_text(words).removeprefix("play ") if words.startswith("play ") and not short.isdigit() else short
 
@@ -167,7 +167,7 @@ def choices_line(scene: Scene, words: Sequence[str], why: str = "") -> Text:
 
 
 def event_text(event: Event, names: Sequence[str], viewer: Viewer, card_set: CardSet) -> Text | None:
-    """What happened, in a line for a viewer; None for what the next screen says anyway."""
+    """What happened, in a line for a viewer; None for what the next screen shows anyway."""
     own = viewer if isinstance(viewer, int) else None
 
     def does(seat: int, verb: str, ending: str = "s") -> str:

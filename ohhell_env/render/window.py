@@ -13,7 +13,7 @@ class TableWindow:
     """Shows one scene after another.
 
     Args:
-        fps: scenes a second; `show` waits for the next one's time, except on SDL's dummy screen, where nobody looks.
+        fps: scenes per second; `show` waits for the next one's time, except on SDL's dummy screen.
         width: of the window, in pixels; less where the screen is smaller.
         title: what its frame says.
     """

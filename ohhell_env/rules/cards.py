@@ -19,7 +19,7 @@ SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 NUM_SUITS = len(SUITS)
 NUM_RANKS = len(RANKS)
 NUM_CARDS = NUM_SUITS * NUM_RANKS
-JOKERS = NUM_SUITS  # in place of a suit: a joker, while there is no trump suit for it to belong to
+JOKERS = NUM_SUITS  # in place of a suit: a joker, where there is no trump suit that it could belong to
 
 _SUIT_OF_SYMBOL = {symbol: suit for suit, symbol in enumerate(SUIT_SYMBOLS)}
 _STANDARD_NAMES = tuple(rank + suit for suit in SUITS for rank in RANKS)
@@ -114,7 +114,7 @@ def _suited(*ranks: str, suits: str = SUITS) -> tuple[str, ...]:
 
 _LOW_TO_HIGH = " ".join(RANKS)
 STANDARD = CardSet("standard", _STANDARD_NAMES, _LOW_TO_HIGH, _LOW_TO_HIGH)
-# In Spain the three ranks second (as in tute and brisca, whose players play pocha).
+# In Spain the three ranks second, as in tute and brisca.
 _ACE_THREE = "2 4 5 6 7 8 9 T J Q K 3 A"
 SPANISH = CardSet("spanish", _STANDARD_NAMES, _ACE_THREE, _ACE_THREE)
 # Six-handed 500: elevens and twelves in each suit, red thirteens, a joker, which is the highest trump.
@@ -164,10 +164,12 @@ def parse_cards(cards: str | Iterable[str | int], card_set: CardSet = STANDARD) 
     """Card numbers from a text (``"2C TD AS"``) or from any mixture of names and numbers.
 
     Raises:
-        ValueError: naming the first entry that is no card.
+        ValueError: naming the first entry that is not a card.
     """
     if not isinstance(cards, Iterable):
-        raise ValueError(f"{cards!r} is no list of cards; give names as in '2C TD AS', or a list of names or numbers")
+        raise ValueError(
+            f"{cards!r} is not a list of cards; give names as in '2C TD AS', or a list of names or numbers"
+        )
     return [_parse_entry(entry, card_set) for entry in (cards.split() if isinstance(cards, str) else cards)]
 
 
@@ -218,7 +220,7 @@ class Deck:
         card_set: what names and ranks the cards; a name in `CARD_SETS` is accepted too.
 
     Raises:
-        ValueError: if the deck is empty, holds a card more than twice, or holds something that is no card.
+        ValueError: if the deck is empty, holds a card more than twice, or holds something that is not a card.
     """
 
     name: str
@@ -233,7 +235,9 @@ class Deck:
         for card in set(cards):
             if cards.count(card) > 2:
                 name = card_name(card, self.card_set)
-                raise ValueError(f"deck {self.name!r} holds {name} {cards.count(card)} times; a card may stand twice")
+                raise ValueError(
+                    f"deck {self.name!r} holds {name} {cards.count(card)} times; a deck may hold a card at most twice"
+                )
         object.__setattr__(self, "cards", cards)
 
     def __len__(self) -> int:
@@ -241,7 +245,7 @@ class Deck:
 
     @property
     def pairs(self) -> tuple[int, ...]:
-        """The cards that stand in it twice, ascending."""
+        """The cards that it holds twice, ascending."""
         return tuple(card for card in sorted(set(self.cards)) if self.cards.count(card) == 2)
 
     @classmethod

@@ -90,7 +90,7 @@ def _hands(rules: Rules) -> str:
     if rules.ramp == RANDOM:
         return f"{rules.num_hands} hands of 1 to {rules.peak} cards each, every size once, in random order"
     if rules.ramp == DRAWN:
-        return f"{rules.num_hands} hands of as many cards each, 1 to {rules.peak}, as a card of a second deck says"
+        return f"{rules.num_hands} hands, each of 1 to {rules.peak} cards as a card drawn from a second deck says"
     cards = "card" if set(sizes) == {1} else "cards"
     entries = tuple(map(entry_of, rules.ramp_hands))
     hands = f"one hand of {entries[0]}" if len(sizes) == 1 else f"{len(sizes)} hands of {ramp_text(entries)}"
@@ -129,7 +129,7 @@ def _trump_made(rules: Rules) -> str:
     if trump == "none":
         return "There is no trump."
     if trump == "named":
-        return "The highest bidder, the first of equals, names trump after the bidding."
+        return "The highest bidder (the first, where bids are equal) names trump after the bidding."
     if trump == "cut":
         return "A card is turned up before the deal, makes trump, and is shuffled back in."
     if trump == DRAWN:
@@ -153,8 +153,8 @@ def _bid_lines(rules: Rules) -> Iterator[str]:
         )
     if rules.nil_round:
         yield (
-            "In hands of more tricks than players each first passes or bids zero, trump unseen; who passed then bids "
-            "one or more."
+            "In hands of more tricks than players each first passes or bids zero, trump unseen; whoever passed then "
+            "bids one or more."
         )
     if rules.knocking:
         yield (
@@ -164,8 +164,8 @@ def _bid_lines(rules: Rules) -> Iterator[str]:
     elif rules.cooperative:
         lost = f"; after {rules.attempts} such deals of one hand the match is lost" if rules.attempts else ""
         yield (
-            "The bids must add up to the number of tricks. Unless all make theirs nobody scores and the next dealer "
-            f"deals the hand again{lost}."
+            "The bids must add up to the number of tricks. Unless everybody makes their bid, nobody scores and the "
+            f"next dealer deals the hand again{lost}."
         )
     elif rules.hook:
         who = "The last to bid" if rules.nil_round else "The dealer"
@@ -202,5 +202,5 @@ def _scoring(rules: Rules) -> str:
         return "by a table of points."
     words = (function.__doc__ or "").strip().split("\n")[0].rstrip(".")
     name = getattr(function, "__name__", "<custom>")
-    named = "a function of the table's own" if name.startswith("<") else name
+    named = "a custom function" if name.startswith("<") else name
     return f"{named}. {words}." if words else f"{named}."

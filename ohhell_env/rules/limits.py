@@ -1,7 +1,7 @@
 """Sizes that the game's arrays are laid out for; every other file takes them from here.
 
-Tables come in two forms. The standard form has room for the base rules and their nearest relatives, and everything
-fast and every shipped policy is made for it. The wide form has room for every other table of the sources.
+Tables come in two forms. The standard form has room for the base rules and their nearest relatives, and is the
+fast one. The wide form has room for every other table of the sources.
 """
 
 MIN_PLAYERS = 3

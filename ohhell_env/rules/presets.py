@@ -60,7 +60,7 @@ SOURCES = {
 
 
 def player_counts(name: str) -> tuple[int, ...]:
-    """The numbers of players that a preset's hands can be dealt to."""
+    """The numbers of players that a preset can be played with."""
     counts = []
     for players in range(WIDE_MIN_PLAYERS, WIDE_MAX_PLAYERS + 1):
         try:

@@ -1,4 +1,4 @@
-"""Ramps: which hands a match has and in which order, patterns by name, and hands that have rules of their own."""
+"""Ramps: the hands of a match in order, named patterns, and hands with special rules."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _CORNERS = re.compile(r"\d+(\.\.\d+)+")  # the online table's "10..1..10": start
 
 
 def corners(ramp: str) -> tuple[int, ...] | None:
-    """Hand sizes of a ramp such as ``"10..1..10"``; None where the text is none."""
+    """Hand sizes of a ramp such as ``"10..1..10"``; None where the text is not one."""
     if not _CORNERS.fullmatch(ramp):
         return None
     points = [int(number) for number in ramp.split("..")]
@@ -88,12 +88,12 @@ def entry_of(hand: RampHand) -> int | str:
 
 
 def special_text(special: int) -> str:
-    """The words of a hand's special rules: ``"no trump blind"``."""
+    """A hand's special rules as text: ``"no trump blind"``."""
     return " ".join(word for word, bit in SPECIALS.items() if special & bit)
 
 
 def check_ramp(ramp: Any, peak: int, where: str) -> tuple[int | str, ...]:
-    """A ramp given hand by hand, with entries in their one spelling.
+    """A ramp given hand by hand, with entries in normal form.
 
     Raises:
         ValueError: if there are no hands or too many, or a hand is not allowed.
@@ -126,7 +126,7 @@ def check_ramp(ramp: Any, peak: int, where: str) -> tuple[int | str, ...]:
 
 
 def ramp_text(entries: Sequence[int | str]) -> str:
-    """Hands with runs shortened: 13..1..13; 8 no trump, 7..1, four times."""
+    """The hands as text, with runs shortened: 13..1..13; 8 no trump, 7..1, four times."""
     for times, word in ((4, "four times"), (3, "three times"), (2, "twice")):
         length = len(entries) // times
         if length > 4 and tuple(entries) == tuple(entries[:length]) * times:

@@ -58,9 +58,9 @@ def _late(default: Any) -> Any:
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of one table. ``Rules()`` is the base rules for four players. ``docs/sources.md`` tells the sources.
+    """The rules of one table. ``Rules()`` is the base rules for four players. The sources: ``docs/sources.md``.
 
-    Where a source leaves an option open, its line says what is played here.
+    Where a source leaves an option open, the option's entry says what is played here.
 
     Attributes:
         players: seats at the table, 2..10, as far as the deck reaches. The sources say "almost any number" and play

@@ -34,7 +34,7 @@ def exact(bid: int, taken: int, hand_size: int) -> float:
 
 
 def basic(bid: int, taken: int, hand_size: int) -> float:
-    """A point a trick, and 10 more when the bid is made exactly.
+    """A point per trick, and 10 more when the bid is made exactly.
 
     Source: encyclopedia, scoring 1.
     """
@@ -50,7 +50,7 @@ def exact_with_penalty(bid: int, taken: int, hand_size: int) -> float:
 
 
 def exact_with_set_penalty(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + bid. More tricks: a point a trick. Fewer: -10.
+    """Made exactly: 10 + bid. More tricks: a point per trick. Fewer: -10.
 
     Source: encyclopedia, scoring 4.
     """
@@ -76,7 +76,7 @@ def adjusted_zero(bid: int, taken: int, hand_size: int) -> float:
 
 
 def progressive(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + bid squared. Missed: a point a trick.
+    """Made exactly: 10 + bid squared. Missed: a point per trick.
 
     Source: encyclopedia, scoring 7.
     """
@@ -171,7 +171,7 @@ def blob(bid: int, taken: int, hand_size: int) -> float:
 
 
 def oh_sh(bid: int, taken: int, hand_size: int) -> float:
-    """Made exactly: 10 + 3 a trick bid. Missed: minus 3 a trick bid, a zero bid -5.
+    """Made exactly: 10 + 3 per trick bid. Missed: minus 3 per trick bid, -5 for a zero bid.
 
     Source: encyclopedia, "64 Card Version".
     """
@@ -180,7 +180,7 @@ def oh_sh(bid: int, taken: int, hand_size: int) -> float:
     return -3 * bid if bid else -5
 
 
-# Online table, "Scoring": what a made and what a failed bid is worth at the online table.
+# Online table, "Scoring": what a bid that is made or missed is worth.
 MADE: dict[str, Callable[[int], float]] = {
     "bid+10": lambda bid: bid + 10,
     "2bid+10": lambda bid: 2 * bid + 10,
@@ -231,7 +231,7 @@ LOWEST_WINS = (negative, simplified_negative)
 
 
 def num_arguments(scoring: Scoring) -> int:
-    """How many of (bid, taken, hand size, players, trump) a scoring asks for: 3 to 5."""
+    """How many of (bid, taken, hand size, players, trump) a scoring takes: 3 to 5."""
     try:
         parameters = inspect.signature(scoring).parameters.values()
     except (TypeError, ValueError):  # a callable without a readable signature
@@ -310,7 +310,7 @@ def _points(table: Mapping[str, Any]) -> tuple[tuple[int, tuple[tuple[float, ...
 
 
 def resolve(scoring: str | Scoring) -> Scoring:
-    """The function behind a scoring's name; a function stands for itself.
+    """The function behind a scoring's name; a function is returned as it is.
 
     Raises:
         ValueError: if the name is not known or the value is not callable.
@@ -339,8 +339,8 @@ def tabulate(
     Args:
         scoring: the function.
         hand_sizes: the sizes that occur.
-        players: players at the table, for a scoring that asks for them.
-        trump: trump suit or 4 for none, for a scoring that asks for it.
+        players: players at the table, for a scoring that takes them.
+        trump: trump suit or 4 for none, for a scoring that takes it.
         max_hand_size: the size that the table is laid out for.
 
     Returns:

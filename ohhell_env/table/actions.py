@@ -60,6 +60,6 @@ def deed(phase: int, leads: bool, you: bool = False) -> str:
 
 
 def short_text(words: str) -> str:
-    """What of an action's words is enough: ``TD``, ``3``, ``hearts``, ``pass``; for ``play card 3 of the hand`` 3."""
+    """The short form of an action's text: ``TD``, ``3``, ``hearts``, ``pass``; for ``play card 3 of the hand`` 3."""
     short = words.partition(" ")[2] or words
     return short.split()[1] if short.startswith("card ") and short.endswith("hand") else short

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class HandDealt(NamedTuple):
-    """A hand is dealt: ``cards[seat]`` where the viewer sees them, None where not; ``turned`` is everybody's."""
+    """A hand is dealt: ``cards[seat]`` where the viewer sees them, None where not; everybody sees ``turned``."""
 
     hand_number: int
     dealer: int
@@ -28,7 +28,7 @@ class CardShown(NamedTuple):
 
 
 class TrumpMade(NamedTuple):
-    """Trump becomes known otherwise than by a card turned up at the deal; named by ``seat``, unless that is None."""
+    """Trump becomes known other than by a card turned up at the deal; ``seat`` named it, unless that is None."""
 
     trump: int | None  # suit 0..3; None for no trump
     seat: int | None

@@ -69,14 +69,14 @@ def _table_of(rules: Rules, form: Form) -> Any:
 
 
 class Game:
-    """One table as it stands. Cards are numbers of the the deck (0..51), seats 0..players-1, points floats.
+    """One table as it stands. Cards are card numbers of the table's deck, seats 0..players-1, points floats.
 
     The view is live: it reads the record it was made from. It offers no way to change it.
 
     Args:
         record: an element of an array of `ohhell_env.kernel.state.GAME` or ``WIDE_GAME``.
         rules: the table's rules.
-        past: records of the finished hands of this match, oldest first, where somebody kept them.
+        past: records of the finished hands of this match, oldest first, where they were kept.
     """
 
     def __init__(self, record: Any, rules: Rules, past: Sequence[Any] = ()) -> None:
@@ -175,7 +175,7 @@ class Game:
 
     @property
     def hands(self) -> tuple[tuple[int, ...], ...]:
-        """Cards that each seat holds, ascending; a card held twice stands twice."""
+        """Cards that each seat holds, ascending; a card held twice is listed twice."""
         held = [list(cards_of(self._game["hands"][seat])) for seat in range(self.players)]
         if self._wide:
             for seat, cards in enumerate(held):
@@ -328,7 +328,7 @@ class Game:
         return tuple(int(rulebook.action_of(self._game, option)) for option in cards_of(self._game["legal"]))
 
     def action_text(self, action: int) -> str:
-        """An action in this table's words, as they are said now: ``play TD``, ``bid 3``, ``blind 3``, ``nil``.
+        """An action as text, as it is said at this table now: ``play TD``, ``bid 3``, ``blind 3``, ``nil``.
 
         A card that its own player does not see is not named.
         """
@@ -345,7 +345,7 @@ class Game:
 
     @property
     def actions_by_text(self) -> dict[str, int]:
-        """Words, in small letters, that a person may say for each legal action: in full, then shorter."""
+        """Lower-case texts that a person may type, each with its legal action: in full, then shorter."""
         texts = [(self.action_text(action), action) for action in self.legal_actions]
         words = {text.lower(): action for text, action in texts}
         for text, action in texts:
@@ -407,7 +407,7 @@ class Game:
 
     @property
     def past_hands(self) -> tuple[Game, ...]:
-        """The finished hands of this match as they ended, oldest first; empty where nobody kept them."""
+        """The finished hands of this match as they ended, oldest first; empty where they were not kept."""
         return tuple(Game(record, self.rules) for record in self._past)
 
     def events(self, viewer: Viewer = None) -> list[Event]:
@@ -544,7 +544,7 @@ def news(game: Game, viewer: Viewer, told: tuple[int, int]) -> tuple[list[Event]
     Args:
         game: the table, with its finished hands.
         viewer: a seat; None sees everything.
-        told: how far the viewer has been told: so many hands, and so many events of the next one.
+        told: how far the viewer has been told: a number of hands, and of events of the next one.
 
     Returns:
         The events since, in order, and what ``told`` is after them.

@@ -1,4 +1,4 @@
-"""Why an action is refused, in words for the person who tried it."""
+"""Why an action is refused, as text for the person who tried it."""
 
 from __future__ import annotations
 

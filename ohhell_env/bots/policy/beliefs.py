@@ -1,6 +1,6 @@
-"""Worlds that a policy makes likely: what the others did is judged by what the policy would have done in their place.
+"""Weighted determinizations: the likelihood of the others' actions under the policy.
 
-Deals come from `worlds`, each that fits the voids equally likely. In each of them the hand is played again from its
+Deals come from `determinization`, each that fits the voids equally likely. In each the hand is played again from its
 first bid, and every decision of another seat becomes a position for the policy to judge. Bids that are sealed are drawn
 from the policy; where the dealer's mask tells something about their sum, they are drawn given that, exactly.
 """
@@ -148,7 +148,7 @@ def fill_sealed(boards: Any, tables: Any, chances: Any, sums: Any, key: Int, lik
         boards: (W,) of GAME; the sealed bids are written.
         tables: the rules.
         chances: (W, MAX_PLAYERS, NUM_BIDS) of each bid.
-        sums: (MAX_PLAYERS + 1, sums + NUM_BIDS) to work in: chance that so many seats' bids have this sum.
+        sums: (MAX_PLAYERS + 1, sums + NUM_BIDS) to work in: chance that the bids of the first k seats have this sum.
         key: of the random numbers.
         likelihoods: (W,) of logarithms, added to.
     """

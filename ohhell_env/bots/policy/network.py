@@ -17,7 +17,7 @@ from ohhell_env.kernel.rulebook import NUM_ACTIONS
 
 OUTPUTS = ("values", "logits")  # what a network's outputs are; a checkpoint's meta.json says which
 POINTS_PER_UNIT = 10.0  # points in a unit of a value, and of the returns that networks learn from
-LOGIT_SCALE = 15.0  # a logit of a policy learned by gradients is so many times the output of its checkpoint
+LOGIT_SCALE = 15.0  # logits of a policy learned by gradients are this many times the outputs of its checkpoint
 _UNITS = -(-NUM_ACTIONS // BLOCK) * BLOCK  # outputs, filled up with zeros to whole blocks
 
 

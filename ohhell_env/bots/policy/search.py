@@ -1,6 +1,6 @@
 """The policy that looks ahead: one-ply search by rollouts of the policy itself over sampled worlds.
 
-For each decision `policy_worlds` deals worlds that fit what the seat knows and weighs them by how well the policy
+For each decision `beliefs` deals worlds that fit what the seat knows and weighs them by how well the policy
 explains what the others did. Each option that the policy does not rule out is tried in every world, and the hand played
 out by the policy in all seats, each seat seeing its own cards only. The option with the highest mean return is taken;
 the policy's own value of an option counts as a number of worlds. The return is what training maximises and what the
