@@ -9,9 +9,9 @@ import pytest
 
 from ohhell_env.bots.base import look
 from ohhell_env.bots.determinization import PLAN, deal_world, plan_deals
-from ohhell_env.bots.hand_model import unseen_cards
 from ohhell_env.bots.search import SearchBot
 from ohhell_env.kernel.jit import stream_of
+from ohhell_env.kernel.rulebook import unseen_cards
 from ohhell_env.kernel.state import GAME
 from ohhell_env.rules.cards import Deck, cards_of, mask_of
 from ohhell_env.rules.rules import Rules

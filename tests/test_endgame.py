@@ -10,9 +10,9 @@ from test_bots_worlds import SHORT_DECK, every_world, view_of
 
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.endgame import LEVELS, SPOIL, is_solvable, solve, sure_options
-from ohhell_env.bots.hand_model import unseen_cards
 from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.rulebook import unseen_cards
 from ohhell_env.kernel.state import GAME, HAND_OVER, PLAY
 from ohhell_env.rules.cards import cards_of, mask_of, parse_card, parse_cards
 from ohhell_env.rules.rules import Rules

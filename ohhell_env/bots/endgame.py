@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ohhell_env.bots.hand_model import cards_left, contract, higher_cards, unseen_cards
+from ohhell_env.bots.knowledge import cards_left, contract, higher_cards, seen_others
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, left_of, lowest, popcount
-from ohhell_env.kernel.rulebook import bid_value, suit_cards, suit_of, takes
+from ohhell_env.kernel.rulebook import bid_value, suit_cards, suit_of, takes, unseen_cards
 from ohhell_env.kernel.state import HAND_OVER, NO_TRUMP, NONE, PLAY
 from ohhell_env.kernel.wide_bidding import HIDDEN_CARDS
 from ohhell_env.rules.cards import JOKERS, NUM_SUITS
@@ -172,7 +172,8 @@ def sure_options(game: Any, table: Any) -> Int:
     most = -np.inf
     for more in range(count + 1):
         most = max(most, bid_value(game, table, seat, contract(game, seat), taken + more))
-    unseen = unseen_cards(game, table, seat)
+    seen, _twice = seen_others(game, table, seat)
+    unseen = unseen_cards(game, table, seat) | seen  # all that the others may hold
     least = np.empty((1 << SURE_CARDS, SURE_CARDS + 1, 2))
     write_least(game, table, seat, cards, count, unseen, least)
     behind = none  # cards that those who play after the seat may hold
@@ -224,13 +225,6 @@ def gain(game: Any, table: Any, seat: Int) -> Any:
     return rulebook.hand_value(game, table, seat) - SPOIL * others / (players - 1)
 
 
-@jit
-def play_forced(game: Any, table: Any) -> None:
-    """Play on to the next decision with a choice, or to the end of the hand."""
-    while game["phase"] != HAND_OVER and game["legal"] & (game["legal"] - 1) == 0:
-        rulebook.apply(game, table, rulebook.action_of(game, lowest(game["legal"])))
-
-
 @jit_apart
 def solve(stack: Any, table: Any, rest: Any, values: Any) -> None:
     """What each seat gets when all play on from ``stack[0]`` and each takes what is best for itself, seeing all cards.
@@ -243,7 +237,7 @@ def solve(stack: Any, table: Any, rest: Any, values: Any) -> None:
     """
     players = table["players"]
     level = 0
-    play_forced(stack[0], table)
+    rulebook.take_forced_actions(stack[0], table)
     if stack[0]["phase"] == HAND_OVER:
         for seat in range(players):
             values[0, seat] = gain(stack[0], table, seat)
@@ -257,7 +251,7 @@ def solve(stack: Any, table: Any, rest: Any, values: Any) -> None:
             stack[level + 1] = stack[level]
             child = stack[level + 1]
             rulebook.apply(child, table, rulebook.action_of(child, option))
-            play_forced(child, table)
+            rulebook.take_forced_actions(child, table)
             if child["phase"] != HAND_OVER:
                 level += 1
                 rest[level] = child["legal"]

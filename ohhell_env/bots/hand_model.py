@@ -3,8 +3,9 @@
 One rule decides everything: the expected points of the seat's own bid, with the cards' tricks as independent Bernoulli
 variables. Reads the seat's own hand and what is public, nothing else, so a view and a full game give the same answer.
 
-Fitted to the default game. At tables of the wide form the same features are read from their decks and options; a second
-copy of a card counts as another card of the same strength in one's own hand, and is left out of what others may hold.
+Fitted to the default game. At tables of the wide form the same features are read from their decks and options: cards
+seen with others count where they are, a second copy of a card as another of the same strength, and jokers without
+trump as cards of whichever suit is led.
 """
 
 from __future__ import annotations
@@ -14,13 +15,22 @@ from typing import Any
 
 import numpy as np
 
+from ohhell_env.bots.knowledge import (
+    classes,
+    contract,
+    has_pairs,
+    hidden_held,
+    higher_cards,
+    loose_jokers,
+    seen_others,
+    sees_own,
+    suit_to_name,
+)
 from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, left_of, lowest, popcount
-from ohhell_env.kernel.rulebook import bid_value, suit_cards, suit_of, takes
-from ohhell_env.kernel.standard import suit_mask
+from ohhell_env.kernel.rulebook import bid_value, seen_hand, suit_cards, suit_of, takes, unseen_copies
 from ohhell_env.kernel.state import BID, NO_TRUMP, NONE
-from ohhell_env.rules.cards import NUM_RANKS, NUM_SUITS
-from ohhell_env.rules.limits import WIDE_MAX_HAND_SIZE, WIDE_NUM_KINDS
-from ohhell_env.rules.ramps import GOLDEN_HAND
+from ohhell_env.rules.cards import NUM_SUITS
+from ohhell_env.rules.limits import WIDE_MAX_HAND_SIZE, WIDE_NUM_CARDS, WIDE_NUM_KINDS
 
 # What the chance of a card is told from, in the order of `WEIGHTS`.
 FEATURES = (
@@ -52,7 +62,8 @@ CONTROL = 1.5  # how far a seat can steer its cards towards the tricks that it w
 LEADS = 1.66  # log-odds, over the tricks left, that side cards gain where the seat leads next
 WANTS, DUCKS = 0.9, 0.7  # chance that a seat which can win a trick does: needing tricks, needing none
 
-MAX_SUIT = 32  # no suit has more kinds of card, jokers included
+EXAMPLES = 6  # hands laid out for a seat that does not see its own
+MAX_COPIES = 40  # no suit has more cards, second copies and jokers included
 
 # Working memory of one decision.
 NOTES = np.dtype(
@@ -62,23 +73,12 @@ NOTES = np.dtype(
         ("value", np.float64, (WIDE_NUM_KINDS,)),  # expected points of each option, a bid or a card
         ("chance", np.float64, (WIDE_MAX_HAND_SIZE,)),  # that the card takes a trick, one way or another
         ("tricks", np.float64, (WIDE_MAX_HAND_SIZE + 2,)),  # distribution of the tricks that some cards take
-        ("none_of", np.float64, (MAX_SUIT + 1,)),  # chance that a seat holds none of k given unseen cards
+        ("none_of", np.float64, (MAX_COPIES + 1,)),  # chance that a seat holds none of k given unseen cards
     ],
     align=True,
 )
 
 Notes = Any  # a record of NOTES
-
-
-@jit
-def unseen_cards(game: Any, table: Any, seat: Int) -> Int:
-    """Bit mask of the cards that a seat cannot place: not held, played or turned up."""
-    seen = game["hands"][seat]
-    for other in range(table["players"]):
-        seen |= game["played"][other]
-    if game["turned"] != NONE:
-        seen |= ONE << game["turned"]
-    return table["deck_mask"] & ~seen
 
 
 @jit
@@ -91,72 +91,7 @@ def _wide_held_twice(game: Any, seat: Int) -> Int:
     return game["held_twice"][seat]
 
 
-@jit
-def _has_pairs(game: Any, table: Any) -> bool:
-    return False
-
-
-@jit
-def _wide_has_pairs(game: Any, table: Any) -> bool:
-    return bool(table["pairs"] != 0)
-
-
-@jit
-def _cards_left(game: Any, seat: Int) -> Int:
-    return np.int64(game["hand_size"]) - popcount(game["played"][seat])
-
-
-@jit
-def _wide_cards_left(game: Any, seat: Int) -> Int:
-    return popcount(game["slots"][seat])
-
-
-@jit
-def _classes(game: Any) -> Int:
-    return NUM_SUITS
-
-
-@jit
-def _wide_classes(game: Any) -> Int:
-    return NUM_SUITS + 1  # without trump jokers are a class of their own
-
-
-@jit
-def _higher_cards(game: Any, table: Any, card: Int) -> Int:
-    return suit_mask(card // NUM_RANKS) & ~((ONE << (card + 1)) - 1)
-
-
-@jit_apart
-def _wide_higher_cards(game: Any, table: Any, card: Int) -> Int:
-    trump = np.int64(game["trump"])
-    rest = suit_cards(game, table, np.int64(table["suits"][trump, card]))
-    higher = np.int64(0)
-    while rest:
-        other = lowest(rest)
-        rest ^= ONE << other
-        if table["ranks"][trump, other] > table["ranks"][trump, card]:
-            higher |= ONE << other
-    return higher
-
-
-@jit
-def _contract(game: Any, seat: Int) -> Int:
-    return np.int64(game["bids"][seat])
-
-
-@jit
-def _wide_contract(game: Any, seat: Int) -> Int:
-    if game["special"] & GOLDEN_HAND:
-        return np.int64(game["hand_size"])
-    return max(np.int64(game["bids"][seat]), 0)
-
-
 held_twice = by_form(_held_twice, _wide_held_twice)  # cards that a seat holds twice
-has_pairs = by_form(_has_pairs, _wide_has_pairs)  # whether cards stand in the pack twice
-cards_left = by_form(_cards_left, _wide_cards_left)  # how many cards a seat holds, told from what it has played
-classes = by_form(_classes, _wide_classes)  # suits that a hand falls into
-higher_cards = by_form(_higher_cards, _wide_higher_cards)  # cards of the same suit that beat a card
-contract = by_form(_contract, _wide_contract)  # tricks that a seat wants
 
 
 @jit
@@ -173,37 +108,54 @@ def pressure(game: Any, table: Any, seat: Int, left: Int) -> Any:
     return beyond / left
 
 
+@jit
+def copies(mask: Int, once: Int, twice: Int) -> Int:
+    """How many cards of a bit mask there are among some that stand there once or twice."""
+    return popcount(mask & once) + popcount(mask & twice)
+
+
 @jit_apart
-def weigh_hand(game: Any, table: Any, seat: Int, unseen: Int, left: Int, notes: Notes) -> Int:
-    """Write a seat's cards, their features and their chances in ``left`` tricks; returns how many cards there are."""
+def weigh_hand(game: Any, table: Any, seat: Int, hand: Int, twice: Int, left: Int, notes: Notes) -> Int:
+    """Write a seat's cards, their features and their chances in ``left`` tricks; returns how many cards there are.
+
+    ``hand`` and ``twice`` are the cards that it holds, and those it holds twice. Cards seen with others count in full,
+    those that the seat cannot place by the share of them that others hold.
+    """
     players = table["players"]
-    hand = game["hands"][seat]
-    held = 0
-    for other in range(players):
-        if other != seat:
-            held += cards_left(game, other)
-    out = held / max(popcount(unseen), 1)  # share of the unseen cards that is in hands, not in the stock
+    unseen, unseen_2 = unseen_copies(game, table, seat)
+    if not sees_own(game, table, seat):
+        unseen &= ~hand  # a hand to try out
+    seen, seen_2 = seen_others(game, table, seat)
+    out = hidden_held(game, table, seat) / max(popcount(unseen) + popcount(unseen_2), 1)
     trump = np.int64(game["trump"])
-    trumps_out = out * popcount(unseen & suit_cards(game, table, trump)) if trump != NO_TRUMP else 0.0
+    trumps_out = 0.0
+    if trump != NO_TRUMP:
+        trumps = suit_cards(game, table, trump)
+        trumps_out = out * copies(trumps, unseen, unseen_2) + copies(trumps, seen, seen_2)
     squeeze = pressure(game, table, seat, left)
-    twice = held_twice(game, seat)
+    jokers = loose_jokers(game, table)
+    lost = 0.0
     total = popcount(hand) + popcount(twice)
     count = total
     for s in range(classes(game)):
         suit = suit_cards(game, table, s)
         mine = hand & suit
-        copies = twice & suit
-        length = popcount(mine) + popcount(copies)
-        suit_out = out * popcount(unseen & suit)
+        again = twice & suit
+        length = popcount(mine) + popcount(again)
+        suit_out = out * copies(suit, unseen, unseen_2) + copies(suit, seen, seen_2)
         kind = np.int64(s == trump)
         while mine:
             card = lowest(mine)
-            if (copies >> card) & 1:  # the next time round it is the other copy's turn
-                copies ^= ONE << card
+            if (again >> card) & 1:  # the next time round it is the other copy's turn
+                again ^= ONE << card
             else:
                 mine ^= ONE << card
             count -= 1
-            above = out * popcount(unseen & higher_cards(game, table, card))
+            higher = higher_cards(game, table, card)
+            above = out * copies(higher, unseen, unseen_2) + copies(higher, seen, seen_2)
+            if (jokers >> card) & 1:  # it is of the suit led, whichever that is: the mean of them
+                above /= NUM_SUITS
+                lost = copies(higher, unseen, unseen_2) / max(copies(~jokers, unseen, unseen_2), 1)
             notes["cards"][count] = card
             features = notes["features"]
             features[count, 0] = 1.0
@@ -220,7 +172,9 @@ def weigh_hand(game: Any, table: Any, seat: Int, unseen: Int, left: Int, notes: 
             for f in range(NUM_FEATURES):
                 log_odds += WEIGHTS[kind, f] * features[count, f]
             notes["chance"][count] = 1.0 / (1.0 + math.exp(-log_odds))
-            if kind == 1 and above == 0.0 and not has_pairs(game, table):
+            if (jokers >> card) & 1:
+                notes["chance"][count] *= 1.0 - min(lost, 1.0)  # to the card led
+            if above == 0.0 and (kind == 1 or (jokers >> card) & 1) and not has_pairs(game, table):
                 notes["chance"][count] = 1.0  # the highest trump takes its trick, whatever lies where
     return total
 
@@ -275,61 +229,153 @@ def rest_value(
 
 
 @jit_apart
-def best_bid(game: Any, table: Any, seat: Int, legal: Int, notes: Notes) -> Int:
-    """The legal bid (bit mask ``legal``) with the highest expected points for a seat's hand; the lowest of equals."""
+def write_bid_values(game: Any, table: Any, seat: Int, hand: Int, twice: Int, notes: Notes) -> None:
+    """Expected value of each bid 0..hand size with a hand: ``notes["value"]``."""
     size = np.int64(game["hand_size"])
-    count = weigh_hand(game, table, seat, unseen_cards(game, table, seat), size, notes)
+    count = weigh_hand(game, table, seat, hand, twice, size, notes)
     leads = seat == game["leader"]
+    for bid in range(size + 1):
+        notes["value"][bid] = rest_value(game, table, seat, notes, count, NONE, bid, 0, leads)
+
+
+@jit
+def _write_unseen_values(game: Any, table: Any, seat: Int, notes: Notes) -> None:
+    pass  # every seat sees its cards
+
+
+@jit_apart
+def takes_one_trick(game: Any, table: Any, seat: Int, card: Int) -> bool:
+    """Whether a card takes the trick of a one-card hand, the others' cards being known."""
+    players = table["players"]
+    player = np.int64(game["leader"])
+    winner = player
+    best = np.int64(NONE)
+    for _ in range(players):
+        played = card if player == seat else lowest(game["hands"][player])
+        if best == NONE or takes(game, table, played, best):
+            best, winner = played, player
+        player = left_of(player, players)
+    return bool(winner == seat)
+
+
+@jit_apart
+def _wide_write_unseen_values(game: Any, table: Any, seat: Int, notes: Notes) -> None:
+    """The same where the seat does not see its own cards: the mean over hands that it may hold.
+
+    Of one card against cards seen, every card that it may be is tried; else `EXAMPLES` hands are laid out evenly from
+    the cards that it cannot place.
+    """
+    size = np.int64(game["hand_size"])
+    unseen, twice = unseen_copies(game, table, seat)
+    exact = size == 1 and hidden_held(game, table, seat) == 0
+    cards = np.empty(WIDE_NUM_CARDS, dtype=np.int64)
+    there = 0
+    for s in range(classes(game)):
+        rest = unseen & suit_cards(game, table, s)
+        while rest:
+            card = lowest(rest)
+            rest ^= ONE << card
+            for _ in range(1 + ((twice >> card) & 1)):
+                cards[there] = card
+                there += 1
+    values = np.zeros(WIDE_MAX_HAND_SIZE + 1)
+    tries = there if exact else EXAMPLES
+    for number in range(tries):
+        if exact:
+            taken = np.int64(takes_one_trick(game, table, seat, cards[number]))
+            for bid in range(2):
+                values[bid] += bid_value(game, table, seat, np.int64(bid), taken) / tries
+        else:
+            once, again = np.int64(0), np.int64(0)
+            for k in range(size):
+                bit = ONE << cards[int((k + (number + 0.5) / tries) * there / size)]
+                again |= once & bit
+                once |= bit
+            write_bid_values(game, table, seat, once, again, notes)
+            for bid in range(size + 1):
+                values[bid] += notes["value"][bid] / tries
+    for bid in range(size + 1):
+        notes["value"][bid] = values[bid]
+
+
+write_unseen_values = by_form(_write_unseen_values, _wide_write_unseen_values)
+
+
+@jit_apart
+def best_bid(game: Any, table: Any, seat: Int, legal: Int, notes: Notes) -> Int:
+    """The legal bid (bit mask ``legal``) with the highest expected points for a seat; the lowest of equals."""
+    if sees_own(game, table, seat):
+        write_bid_values(game, table, seat, np.int64(game["hands"][seat]), held_twice(game, seat), notes)
+    else:
+        write_unseen_values(game, table, seat, notes)
     best = NONE
-    best_value = -np.inf
-    for bid in range(count + 1):
-        if (legal >> bid) & 1:
-            value = rest_value(game, table, seat, notes, count, NONE, bid, 0, leads)
-            notes["value"][bid] = value
-            if value > best_value:
-                best = bid
-                best_value = value
+    for bid in range(np.int64(game["hand_size"]) + 1):
+        if (legal >> bid) & 1 and (best == NONE or notes["value"][bid] > notes["value"][best]):
+            best = bid
     return best
 
 
 @jit
-def write_none_of(notes: Notes, left: Int, unseen: Int) -> None:
-    """``notes["none_of"][k]``: chance that a seat with ``left`` of the unseen cards holds none of k given ones."""
-    without = 1.0 - left / max(popcount(unseen), 1)
+def write_none_of(notes: Notes, left: Int, total: Int) -> None:
+    """``notes["none_of"][k]``: chance that a seat with ``left`` of ``total`` unseen cards has none of k given ones."""
+    without = 1.0 - left / max(total, 1)
     chance = 1.0
-    for k in range(MAX_SUIT + 1):
+    for k in range(MAX_COPIES + 1):
         notes["none_of"][k] = chance
         chance *= without
 
 
 @jit
-def win_chance(game: Any, table: Any, seat: Int, card: Int, unseen: Int, notes: Notes) -> float:
+def can_beat(game: Any, table: Any, hand: Int, card: Int, led: Int, higher: Int) -> bool:
+    """Whether a hand that is seen can beat a card by the rules of following suit; ``higher`` are those of its suit."""
+    trump = np.int64(game["trump"])
+    suit = suit_of(game, table, card)
+    following = hand & suit_cards(game, table, led)
+    playable = (following | (hand & loose_jokers(game, table))) if following else hand
+    over = higher if suit in (led, trump) else np.int64(0)
+    if trump != NO_TRUMP and suit != trump:
+        over |= suit_cards(game, table, trump)
+    return bool(playable & over)
+
+
+@jit
+def win_chance(game: Any, table: Any, seat: Int, card: Int, unseen: Int, unseen_2: Int, notes: Notes) -> float:
     """Chance that a card, played now, takes the current trick."""
     led = np.int64(game["led_suit"])
     trump = np.int64(game["trump"])
     suit = suit_of(game, table, card)
+    jokers = loose_jokers(game, table)
+    higher = higher_cards(game, table, card)
     if led == NONE:
         led = suit
+        if (jokers >> card) & 1:
+            led = suit_to_name(game, table, seat, unseen)
     elif game["best"] != NONE and not takes(game, table, card, np.int64(game["best"])):
         return 0.0
+    if (jokers >> card) & 1:
+        higher &= suit_cards(game, table, led) | jokers
     none_of = notes["none_of"]
     players = table["players"]
-    no_higher = none_of[popcount(unseen & higher_cards(game, table, card))]
-    no_led = none_of[popcount(unseen & suit_cards(game, table, led))]
-    ruffs = 0.0  # chance that a seat without the led suit can beat the card
+    wild = higher & jokers
+    no_higher = none_of[copies(higher & ~jokers, unseen, unseen_2)]
+    no_led = none_of[copies(suit_cards(game, table, led), unseen, unseen_2)]
+    ruffs = 1.0 - none_of[copies(wild, unseen, unseen_2)]  # chance that a seat without the led suit can beat the card
     if suit == trump and led != trump:
         ruffs = 1.0 - no_higher
         no_higher = 1.0
     elif trump != NO_TRUMP and led != trump:
-        ruffs = 1.0 - none_of[popcount(unseen & suit_cards(game, table, trump))]
+        ruffs = 1.0 - none_of[copies(suit_cards(game, table, trump), unseen, unseen_2)]
     chance = 1.0
     other = seat
     for _ in range(players - 1 - game["in_trick"]):
         other = left_of(other, players)
+        seen = seen_hand(game, table, seat, other)
         voids = np.int64(game["voids"][other])
         void = (voids >> led) & 1
         can_ruff = 0.0 if trump != NO_TRUMP and (voids >> trump) & 1 else ruffs
         beaten = can_ruff if void else (1.0 - no_higher) + no_led * can_ruff
+        if seen:
+            beaten = 1.0 if can_beat(game, table, seen, card, led, higher) else 0.0
         keen = WANTS if game["bids"][other] > game["taken"][other] else DUCKS
         chance *= 1.0 - keen * min(beaten, 1.0)
     return chance
@@ -343,10 +389,11 @@ def best_card(game: Any, table: Any, notes: Notes) -> Int:
     any more, the seat spoils: it fights for tricks where the others want more than there are, else it gives them away.
     """
     seat = np.int64(game["player"])
-    unseen = unseen_cards(game, table, seat)
-    left = popcount(game["hands"][seat]) + popcount(held_twice(game, seat))
-    count = weigh_hand(game, table, seat, unseen, left - 1, notes)
-    write_none_of(notes, count, unseen)
+    hand, twice = np.int64(game["hands"][seat]), held_twice(game, seat)
+    left = popcount(hand) + popcount(twice)
+    count = weigh_hand(game, table, seat, hand, twice, left - 1, notes)
+    unseen, unseen_2 = unseen_copies(game, table, seat)
+    write_none_of(notes, count, popcount(unseen) + popcount(unseen_2))
     bid = contract(game, seat)
     taken = np.int64(game["taken"][seat])
     fight = 1e-6 if notes["features"][0, PRESSURE] > 0.0 else -1e-6
@@ -355,7 +402,7 @@ def best_card(game: Any, table: Any, notes: Notes) -> Int:
     for k in range(count):
         card = notes["cards"][k]
         if (game["legal"] >> card) & 1:
-            wins = win_chance(game, table, seat, card, unseen, notes)
+            wins = win_chance(game, table, seat, card, unseen, unseen_2, notes)
             value = wins * fight
             if wins > 0.0:
                 value += wins * rest_value(game, table, seat, notes, count, k, bid, taken + 1, True)

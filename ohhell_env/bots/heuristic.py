@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.endgame import sure_options
-from ohhell_env.bots.hand_model import NOTES, best_bid, best_card, unseen_cards, weigh_hand
+from ohhell_env.bots.hand_model import NOTES, best_bid, best_card
+from ohhell_env.bots.knowledge import sees_own, suit_to_name
 from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, lowest, popcount
-from ohhell_env.kernel.rulebook import action_of, suit_cards
-from ohhell_env.kernel.state import BID, BLIND, NAME_SUIT, NAME_TRUMP, NO_TRUMP, PASS, PASS_OR_NIL, PLAY
+from ohhell_env.kernel.rulebook import action_of, unseen_cards
+from ohhell_env.kernel.state import BID, BLIND, NAME_SUIT, NAME_TRUMP, NO_TRUMP, PASS, PASS_OR_NIL
 from ohhell_env.rules.cards import NUM_SUITS
 
 
@@ -25,7 +26,7 @@ def _option(game: Any, table: Any, notes: Any) -> Any:
 
 @jit_apart
 def _wide_option(game: Any, table: Any, notes: Any) -> Any:
-    """As at the standard tables, where the seat sees its cards; and a simple choice for each other decision."""
+    """As at the standard tables; and a simple choice for each other decision."""
     seat = np.int64(game["player"])
     phase = game["phase"]
     if phase == BLIND:
@@ -33,16 +34,14 @@ def _wide_option(game: Any, table: Any, notes: Any) -> Any:
     if phase == NAME_TRUMP:
         return longest_suit(game, table, seat)
     if phase == NAME_SUIT:
-        return rarest_suit(game, table, seat)
-    if game["hands"][seat] == 0:  # its own cards are hidden
-        share = np.int64(game["hand_size"]) // table["players"]
-        return lowest(game["legal"]) if phase == PLAY else nearest(game["legal"], share)
+        return suit_to_name(game, table, seat, unseen_cards(game, table, seat))
     if phase == PASS_OR_NIL:
-        count = weigh_hand(game, table, seat, unseen_cards(game, table, seat), np.int64(game["hand_size"]), notes)
-        every = (ONE << (count + 1)) - 1
+        every = (ONE << (np.int64(game["hand_size"]) + 1)) - 1
         return np.int64(0) if best_bid(game, table, seat, every, notes) == 0 else np.int64(PASS)
     if phase == BID:
         return best_bid(game, table, seat, game["legal"], notes)
+    if not sees_own(game, table, seat):
+        return lowest(game["legal"])
     return surest_card(game, table, notes)
 
 
@@ -62,16 +61,6 @@ def surest_card(game: Any, table: Any, notes: Any) -> Int:
 
 
 @jit
-def nearest(legal: Int, wish: Int) -> Int:
-    """The legal bid nearest to a wish; the lower of two."""
-    best = lowest(legal)
-    for bid in range(wish + wish + 2):
-        if (legal >> bid) & 1 and abs(bid - wish) < abs(best - wish):
-            best = np.int64(bid)
-    return best
-
-
-@jit
 def longest_suit(game: Any, table: Any, seat: Int) -> Int:
     """The suit of which a seat holds most, the higher cards of two; no trump is never named."""
     best = np.int64(0)
@@ -86,20 +75,6 @@ def longest_suit(game: Any, table: Any, seat: Int) -> Int:
         if weight > most:
             best = np.int64(suit)
             most = weight
-    return best
-
-
-@jit
-def rarest_suit(game: Any, table: Any, seat: Int) -> Int:
-    """The suit of which the fewest cards are out where the seat wants the trick, else that of the most."""
-    unseen = unseen_cards(game, table, seat)
-    wants = game["bids"][seat] > game["taken"][seat]
-    best = np.int64(0)
-    for suit in range(1, NUM_SUITS):
-        here = popcount(unseen & suit_cards(game, table, suit))
-        there = popcount(unseen & suit_cards(game, table, best))
-        if (here < there) == wants and here != there:
-            best = np.int64(suit)
     return best
 
 

@@ -19,6 +19,7 @@ from ohhell_env.kernel.jit import (
     by_form,
     jit,
     left_of,
+    lowest,
     next_state,
     nth_bit,
     popcount,
@@ -79,6 +80,9 @@ is_last_hand = by_form(standard.is_last_hand, wide_play.is_last_hand)
 move_on = by_form(standard.move_on, wide_play.move_on)
 is_lost = by_form(standard.is_lost, wide_play.is_lost)
 is_cooperative = by_form(standard.is_cooperative, wide_play.is_cooperative)
+seen_hand = by_form(standard.seen_hand, wide_play.seen_hand)
+seen_twice = by_form(standard.seen_twice, wide_play.seen_twice)
+unseen_copies = by_form(standard.unseen_copies, wide_play.unseen_copies)
 own_bid_value = by_form(standard.bid_value, wide_play.bid_value)
 
 
@@ -415,6 +419,23 @@ def random_action(game: Game, stream: np.uint64) -> Int:
     """A uniformly random legal action, decided by a state of a random stream."""
     legal = game["legal"]
     return action_of(game, nth_bit(legal, below(stream, popcount(legal))))
+
+
+@jit
+def unseen_cards(game: Game, table: Table, viewer: Int) -> Int:
+    """Bit mask of the cards of which a viewer cannot place a copy: not held or seen, played, turned up."""
+    once, _twice = unseen_copies(game, table, viewer)
+    return once
+
+
+@jit
+def take_forced_actions(game: Game, table: Table) -> Int:
+    """Take the forced actions, up to the next real decision or the hand's end; how many they were."""
+    forced = 0
+    while game["phase"] != HAND_OVER and game["legal"] & (game["legal"] - 1) == 0:
+        apply(game, table, action_of(game, lowest(game["legal"])))
+        forced += 1
+    return forced
 
 
 write_mask = by_form(standard.write_mask, wide_play.write_mask)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ohhell_env.kernel.jit import ONE, Int, jit, left_of, store_4, store_64
-from ohhell_env.kernel.state import BID, PLAY, STANDARD_FORM
+from ohhell_env.kernel.state import BID, NONE, PLAY, STANDARD_FORM
 from ohhell_env.rules.cards import NUM_CARDS, NUM_RANKS
 from ohhell_env.rules.limits import MAX_PLAYERS
 
@@ -224,6 +224,35 @@ def move_on(game: Game, table: Table) -> None:
 def is_lost(game: Game, table: Table) -> bool:
     """Never: somebody always wins."""
     return False
+
+
+@jit
+def seen_hand(game: Game, table: Table, viewer: Int, seat: Int) -> Int:
+    """Bit mask of the cards held by a seat that a viewer may see."""
+    return np.int64(game["hands"][seat]) if seat == viewer else np.int64(0)
+
+
+@jit
+def seen_twice(game: Game, table: Table, viewer: Int, seat: Int) -> Int:
+    """No card stands in the deck twice."""
+    return np.int64(0)
+
+
+@jit
+def unseen_cards(game: Game, table: Table, viewer: Int) -> Int:
+    """Bit mask of the cards that a viewer cannot place: not held by it, played or turned up."""
+    seen = game["hands"][viewer]
+    for seat in range(table["players"]):
+        seen |= game["played"][seat]
+    if game["turned"] != NONE:
+        seen |= ONE << game["turned"]
+    return table["deck_mask"] & ~seen
+
+
+@jit
+def unseen_copies(game: Game, table: Table, viewer: Int) -> Any:
+    """As `unseen_cards`; and no card stands in the deck twice."""
+    return unseen_cards(game, table, viewer), np.int64(0)
 
 
 @jit

@@ -163,6 +163,8 @@ WIDE_TABLE = np.dtype(
         ("suits", np.int8, (NUM_SUITS + 1, WIDE_NUM_KINDS)),  # [trump, card] suit, or JOKERS
         ("ranks", np.int8, (NUM_SUITS + 1, WIDE_NUM_KINDS)),  # [trump, card] strength within the suit
         ("suit_cards", np.int64, (NUM_SUITS + 1, NUM_SUITS + 1)),  # [trump, suit] bit mask
+        # [trump, card] bit mask of the cards that beat it in its suit; a joker without trump is of every suit
+        ("higher", np.int64, (NUM_SUITS + 1, WIDE_NUM_KINDS)),
         ("points", np.float64, (NUM_SUITS + 1, *(WIDE_MAX_HAND_SIZE + 1,) * 3)),  # [trump, hand_size, bid, taken]
     ],
     align=True,
@@ -302,6 +304,11 @@ def _compile_options(table: Any, rules: Rules) -> None:
             table["suits"][trump, card] = suit
             table["ranks"][trump, card] = card_set.strength(card, trump != NO_TRUMP)
             table["suit_cards"][trump, suit] |= 1 << card
+        for card in set(rules.deck.cards):
+            for other in set(rules.deck.cards):
+                suits = {table["suits"][trump, card], table["suits"][trump, other]}
+                if table["ranks"][trump, other] > table["ranks"][trump, card] and (len(suits) == 1 or JOKERS in suits):
+                    table["higher"][trump, card] |= 1 << other
         table["points"][trump] = tabulate(scoring, rules.hand_sizes, rules.players, trump, WIDE_MAX_HAND_SIZE)
 
 

@@ -20,7 +20,7 @@ from ohhell_env.kernel.state import (
     PASS_OR_NIL,
     WIDE_NUM_ACTIONS,
 )
-from ohhell_env.kernel.wide_bidding import HIDDEN_CARDS, beats, suit_cards, suit_of
+from ohhell_env.kernel.wide_bidding import FULL_LAST, HIDDEN_CARDS, beats, suit_cards, suit_of
 from ohhell_env.rules.cards import JOKERS
 from ohhell_env.rules.ramps import BLIND_HAND, GOLDEN_HAND, MISER_HAND
 from ohhell_env.rules.rules import DUPLICATES, LEAD_TRUMP, OWN_CARDS
@@ -269,6 +269,47 @@ def sees_cards(game: Game, table: Table, viewer: Int, seat: Int) -> bool:
         before_lead = is_bidding(game, table) or phase == NAME_TRUMP or game["num_plays"] == 0
         return not (unseen == HIDDEN_CARDS or (forehead and before_lead))
     return bool(table["hands_shown"] == 1 or unseen == HIDDEN_CARDS or forehead)
+
+
+@jit
+def is_shown_held(game: Game, table: Table) -> bool:
+    """Whether all know that the dealer still holds the card that made trump."""
+    shown = game["shown"]
+    from_hand = (shown != NONE) & (table["full_deal"] == FULL_LAST)
+    return bool(from_hand and not (game["played"][game["dealer"]] >> max(np.int64(shown), 0)) & 1)
+
+
+@jit
+def seen_hand(game: Game, table: Table, viewer: Int, seat: Int) -> Int:
+    """Bit mask of the cards held by a seat that a viewer may see."""
+    return np.int64(game["hands"][seat]) if sees_cards(game, table, viewer, seat) else np.int64(0)
+
+
+@jit
+def seen_twice(game: Game, table: Table, viewer: Int, seat: Int) -> Int:
+    """Bit mask of the cards held by a seat twice, as far as a viewer may see them."""
+    return np.int64(game["held_twice"][seat]) if sees_cards(game, table, viewer, seat) else np.int64(0)
+
+
+@jit_apart
+def unseen_copies(game: Game, table: Table, viewer: Int) -> Any:
+    """Masks of the cards of the deck of which a viewer cannot place a copy, and can place neither of two copies."""
+    once = np.int64(0)
+    twice = np.int64(0)
+    for seat in range(table["players"]):
+        held = seen_hand(game, table, viewer, seat)
+        both = seen_twice(game, table, viewer, seat)
+        for mask in (held, both, game["played"][seat], game["played_twice"][seat]):
+            twice |= once & mask
+            once |= mask
+    known = game["turned"]
+    if is_shown_held(game, table) and not sees_cards(game, table, viewer, np.int64(game["dealer"])):
+        known = game["shown"]
+    if known != NONE:
+        bit = ONE << known
+        twice |= once & bit
+        once |= bit
+    return (table["deck_mask"] & ~once) | (table["pairs"] & ~twice), table["pairs"] & ~once
 
 
 @jit_apart

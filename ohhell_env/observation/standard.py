@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ohhell_env.kernel.jit import ONE, Int, by_form, clamp, jit, left_of, lowest, store_32, store_64
+from ohhell_env.kernel.standard import unseen_cards
 from ohhell_env.kernel.state import BID, NONE, STANDARD_FORM, Form
 from ohhell_env.observation import wide
 from ohhell_env.observation.sections import (
@@ -135,14 +136,8 @@ def encode_standard(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> N
 def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Sections hand, unseen, played, voids."""
     players = table["players"]
-    hand = game["hands"][viewer]
-    seen = hand
-    for seat in range(players):
-        seen |= game["played"][seat]
-    if game["turned"] != NONE:
-        seen |= ONE << game["turned"]
-    store_64(out, row, _HAND, hand)
-    store_64(out, row, _UNSEEN, table["deck_mask"] & ~seen)
+    store_64(out, row, _HAND, game["hands"][viewer])
+    store_64(out, row, _UNSEEN, unseen_cards(game, table, viewer))
     voids = np.int64(0)
     seat = viewer
     for k in range(players):

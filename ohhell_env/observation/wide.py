@@ -169,43 +169,11 @@ def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
 
 
 @jit_apart
-def unseen_copies(game: Any, table: Any, viewer: Int) -> Any:
-    """Masks of the cards of the deck of which the viewer cannot place a copy, and can place neither of two copies."""
-    once = np.int64(0)
-    twice = np.int64(0)
-    for seat in range(table["players"]):
-        held = np.int64(0)
-        both = np.int64(0)
-        if wide_play.sees_cards(game, table, viewer, seat):
-            held = game["hands"][seat]
-            both = game["held_twice"][seat]
-        for mask in (held, both, game["played"][seat], game["played_twice"][seat]):
-            twice |= once & mask
-            once |= mask
-    known = game["turned"]
-    if is_shown_held(game, table) and not wide_play.sees_cards(game, table, viewer, np.int64(game["dealer"])):
-        known = game["shown"]
-    if known != NONE:
-        bit = ONE << known
-        twice |= once & bit
-        once |= bit
-    return (table["deck_mask"] & ~once) | (table["pairs"] & ~twice), table["pairs"] & ~once
-
-
-@jit_apart
 def write_unseen(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Sections unseen, unseen_twice."""
-    unseen, unseen_twice = unseen_copies(game, table, viewer)
+    unseen, unseen_twice = wide_play.unseen_copies(game, table, viewer)
     put_bits(out, row, _UNSEEN, unseen)
     put_bits(out, row, _UNSEEN_TWICE, unseen_twice)
-
-
-@jit
-def is_shown_held(game: Any, table: Any) -> bool:
-    """Whether all know that the dealer still holds the card that made trump."""
-    shown = game["shown"]
-    from_hand = (shown != NONE) & (table["full_deal"] == wide_bidding.FULL_LAST)
-    return bool(from_hand and not (game["played"][game["dealer"]] >> max(np.int64(shown), 0)) & 1)
 
 
 @jit_apart

@@ -24,7 +24,7 @@ from ohhell_env.bots.policy.features import (
 )
 from ohhell_env.bots.policy.network import POINTS_PER_UNIT, FrozenNetwork
 from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.jit import Int, jit, lowest, next_state, stream_of
+from ohhell_env.kernel.jit import Int, jit, next_state, stream_of
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
 from ohhell_env.kernel.state import HAND_OVER
 from ohhell_env.observation.standard import OBSERVATION_SIZE
@@ -83,16 +83,6 @@ class Experience(NamedTuple):
 
 
 @jit
-def take_forced_actions(game: Any, table: Any) -> Int:
-    """Take the forced actions, up to the next real decision or the hand's end; how many they were."""
-    forced = 0
-    while game["phase"] != HAND_OVER and game["legal"] & (game["legal"] - 1) == 0:
-        rulebook.apply(game, table, rulebook.action_of(game, lowest(game["legal"])))
-        forced += 1
-    return forced
-
-
-@jit
 def start_hands(games: Any, streams: Any, number: Int) -> None:
     """The random stream of each hand's explorations, from its match's seed."""
     for i in range(games.shape[0]):
@@ -124,7 +114,7 @@ def write_decisions(
         i = active[k]
         game = games[i]
         table = tables[game["table"]]
-        take_forced_actions(game, table)
+        rulebook.take_forced_actions(game, table)
         if game["phase"] != HAND_OVER:
             if canonical:
                 relabellings[row] = canonical_relabelling(game, table, game["player"])

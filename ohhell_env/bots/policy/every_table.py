@@ -48,7 +48,6 @@ from ohhell_env.observation.wide import (
     MAX_WORTH,
     NOT_YET,
     PLEDGES,
-    unseen_copies,
 )  # fmt: skip
 from ohhell_env.rules.cards import JOKERS, NUM_SUITS
 from ohhell_env.rules.limits import WIDE_MIN_PLAYERS, WIDE_NUM_BIDS
@@ -127,7 +126,7 @@ def write_seen_cards(game: Any, table: Any, viewer: Int, relabelling: Int, words
 @jit_apart
 def write_hand_words(game: Any, table: Any, viewer: Int, relabelling: Int, words: Any, row: Int) -> None:
     """Words hand, unseen, legal, winning_cards, above, below, and sections length, unseen_length."""
-    unseen, unseen_twice = unseen_copies(game, table, viewer)
+    unseen, unseen_twice = wide_play.unseen_copies(game, table, viewer)
     put_cards(table, relabelling, unseen, words, row, _UNSEEN)
     put_cards(table, relabelling, unseen_twice, words, row, _UNSEEN_TWICE)
     sees = wide_play.sees_cards(game, table, viewer, viewer)

@@ -24,7 +24,7 @@ from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.policy.features import LABELS, best_action, sampled_action
 from ohhell_env.bots.policy.network import POINTS_PER_UNIT
 from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.jit import Int, jit, jit_apart, lowest, next_state, stream_of
+from ohhell_env.kernel.jit import Int, jit, jit_apart, next_state, stream_of
 from ohhell_env.kernel.state import GAME, HAND_OVER
 from ohhell_env.rules.limits import MAX_PLAYERS, NUM_BIDS
 
@@ -62,8 +62,7 @@ def play_forced(games: Any, tables: Any, active: Any) -> Int:
     for k in range(active.shape[0]):
         game = games[active[k]]
         table = tables[game["table"]]
-        while game["phase"] != HAND_OVER and game["legal"] & (game["legal"] - 1) == 0:
-            rulebook.apply(game, table, rulebook.action_of(game, lowest(game["legal"])))
+        rulebook.take_forced_actions(game, table)
         if game["phase"] != HAND_OVER:
             active[left] = active[k]
             left += 1
