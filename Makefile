@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-integrations lint bench clean
+.PHONY: help demo test test-long test-extras test-integrations lint bench clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -41,6 +41,11 @@ $(INTEGRATIONS:%=test-integration-%): test-integration-%: .integrations/%/.insta
 	@touch $@
 
 .PRECIOUS: .integrations/%/.installed
+
+# The extras that docs/integrations.md gives for a fresh environment: they install together, beside the pinned versions.
+EXTRAS := train,render,plots,sb3,torchrl,textarena,openspiel
+test-extras: $(STAMP) ## Look whether every extra installs beside the pinned versions; changes nothing
+	$(BIN)/python -m pip install --quiet --dry-run --ignore-installed -c constraints.txt -e ".[$(EXTRAS)]"
 
 lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff check .

@@ -76,7 +76,7 @@ first two, so that the rewards of a match add up to minus the score.
 
 ## Arguments
 
-`env(rules=None, *, players=None, render_mode=None, reward="points", illegal_reward=-1.0)`
+`env(rules=None, *, players=None, render_mode=None, reward="points", illegal_reward=-1.0, flat=False)`
 
 - `rules`: an `ohhell_env.Rules`, or the name of a preset; `players=p` is short for the default rules with p
   players.
@@ -86,6 +86,8 @@ first two, so that the rewards of a match add up to minus the score.
 - `illegal_reward`: an illegal action ends the match for everybody, with a warning and this reward for whoever made
   it. `raw_env` takes the same arguments but this one: there an illegal action raises `ValueError` and changes
   nothing.
+- `flat`: observations are the vector alone, `Box(0, 1, (1256,), int8)`, and the mask stands in `infos[agent]` alone, as
+  wrappers need it that do not take dictionaries: SuperSuit's `pad_observations`, `frame_stack`, `dtype`, ...
 
 `reset(seed, options)`: `options={"deals": [deck, ...], "dealer": seat}` gives the first hands' decks (52 cards each,
 in the order dealt, as numbers or names such as `"TD"`) and the first dealer. One seed always gives the same match, and
@@ -120,10 +122,16 @@ def env(
     render_mode: str | None = None,
     reward: str = "points",
     illegal_reward: float = -1.0,
+    flat: bool = False,
 ) -> OhHellEnv:
     """The environment with what PettingZoo's usual wrappers check; see the module's docstring."""
     return OhHellEnv(
-        rules, players=players, render_mode=render_mode, reward=reward, illegal_reward=float(illegal_reward)
+        rules,
+        players=players,
+        render_mode=render_mode,
+        reward=reward,
+        illegal_reward=float(illegal_reward),
+        flat=flat,
     )
 
 
@@ -133,9 +141,10 @@ def raw_env(
     players: int | None = None,
     render_mode: str | None = None,
     reward: str = "points",
+    flat: bool = False,
 ) -> OhHellEnv:
     """The environment in which an illegal action raises `ValueError` and changes nothing."""
-    return OhHellEnv(rules, players=players, render_mode=render_mode, reward=reward)
+    return OhHellEnv(rules, players=players, render_mode=render_mode, reward=reward, flat=flat)
 
 
 def parallel_env(

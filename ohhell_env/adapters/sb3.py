@@ -69,6 +69,10 @@ class SeatVecEnv(VecEnv):
     def close(self) -> None:
         self.envs.close()
 
+    def get_images(self) -> list[Any]:
+        """A picture of each match, where they were made with ``render_mode="rgb_array"``."""
+        return list(self.envs.render() or ())
+
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         return [getattr(self.envs, attr_name) for _ in self._get_indices(indices)]
 

@@ -46,31 +46,11 @@ _MORE_CARDS = (
     "A card is its rank, as this table's rules list them, and its suit (C, D, H, S), or * with a letter for a joker: "
     "TD is the ten of diamonds. "
 )
-_NUMBERS = [
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
-]
-_RANKS = {
-    **dict(zip("23456789TJQKA", (*_NUMBERS[2:11], "jack", "queen", "king", "ace"), strict=True)),
-    **{str(number): _NUMBERS[number] for number in (11, 12, 13)},
-    "S": "super two",
-}
-_SUITS = {"C": ("club", "♣"), "D": ("diamond", "♦"), "H": ("heart", "♥"), "S": ("spade", "♠")}
+_SYMBOLS = str.maketrans("♣♦♥♠★", "CDHS*")
+_TEN = re.compile(r"\b10(?= ?[cdhs]\b)")
 
-_RANK_WORD = "|".join(sorted(_RANKS.values(), key=len, reverse=True))
-_RANK = "1[0-3]|[2-9TJQKAS]"
-_SUIT_WORD = "|".join(word for word, _ in _SUITS.values())
-_CARD_WORDS = re.compile(rf"\b({_RANK_WORD}|{_RANK})\s*(?:of\s+)?({_SUIT_WORD})s?\b", re.IGNORECASE)
-_CARD_SYMBOL = re.compile(rf"\b({_RANK})\s?([♣♦♥♠])", re.IGNORECASE)
-_CARD_SHORT = re.compile(rf"\b({_RANK})([cdhs])\b", re.IGNORECASE)
-_CARD_SHORT_IN_PROSE = re.compile(rf"\b({_RANK})([CDHS])\b")  # "as" and "ad" are words, too
-_JOKER = re.compile(r"(?:[*★]|\bjoker ?)([s12l]?)(?!\w)", re.IGNORECASE)
-_NUMBER = re.compile(rf"\b(\d+|{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
-_SPOKEN = re.compile(r"\b(pass|nil)\b", re.IGNORECASE)
-_SUIT = re.compile(rf"\b(no trump|(?:{_SUIT_WORD})(?=s?\b))", re.IGNORECASE)
-
-# How the words of an action begin and end, by what a player has to do.
-BID, CARD, POSITION, SUIT = "bid", "play", "play card", "name"
+# What a player has to do, and how that is written.
+BID, CARD, POSITION, SUIT = "[bid 2]", "[play TD]", "[play card 2 of the hand]", "[name hearts]"
 
 
 def rules_prompt(rules: Rules) -> str:
@@ -85,79 +65,41 @@ def rules_prompt(rules: Rules) -> str:
     )
 
 
-def parse_action(text: str, meanings: Sequence[str], verb: str, synonyms: Mapping[str, int] | None = None) -> int:
-    """The action that a player's message means, forgivingly.
+def parse_action(text: str, meanings: Sequence[str], form: str, allowed: Mapping[str, int] | None = None) -> int:
+    """The action that a player's message takes: the one in its last square brackets, as the prompt demands.
 
-    What stands in square brackets counts, or else the whole message. It may be an action as the table writes it, a bid
-    as a number or a word, a card as ``TD``, ``10d``, ``T♦`` or "ten of diamonds", a suit's name. What follows "bid",
-    "play" or "name" goes before other numbers, cards and suits.
+    Words outside brackets are never read as an action: a player who thinks aloud names cards and numbers. Capital and
+    small letters are alike, and so are ``TD``, ``10D`` and ``T♦``.
 
     Args:
         text: the message.
         meanings: each action as text, ``env.get_action_meanings()``.
-        verb: what the player has to do: `BID`, `CARD`, `POSITION` (of a card that is not seen) or `SUIT`.
-        synonyms: other texts for some actions, as `Game.actions_by_text` has them.
+        form: what the player has to do: `BID`, `CARD`, `POSITION` (of a card that is not seen) or `SUIT`.
+        allowed: the legal actions by the words in which they are offered now, such as "nil".
 
     Raises:
-        ValueError: if no action, or more than one, can be meant; the message says what to write.
+        ValueError: if there are no brackets, or what stands in them is not an action; the message says what to write.
     """
     actions = {meaning.lower(): action for action, meaning in enumerate(meanings)}
-    known = {**actions, **(synonyms or {})}
-    brackets = re.findall(r"\[([^\[\]]+)\]", text)
-    for said in reversed(brackets or [text]):
-        exact = " ".join(said.lower().strip(" .!").split())
-        if exact in known:
-            return known[exact]
-    said = brackets[-1] if brackets else text
-    if verb in (BID, POSITION):
-        found = _numbers(said, verb == BID)
-    else:
-        found = _suits(said) if verb == SUIT else _cards(said, in_prose=not brackets and len(said.split()) > 2)
-    named = list(dict.fromkeys(name for _, name in found))
-    cue = rf"\b(?:{verb}|blind|position|card)\b\W*(?:the\s+|card\s+)?$"
-    after = [name for start, name in found if re.search(cue, said[:start].lower())]
-    if after or len(named) == 1:
-        name = (after or named)[-1].lower()
-        meant = {"pass": "pass", "nil": "bid 0"}.get(name, f"{verb} {name}{' of the hand' * (verb == POSITION)}")
-        if meant in actions:
-            return actions[meant]
-    example = {BID: "[bid 2]", CARD: "[play TD]", POSITION: "[play card 2 of the hand]", SUIT: "[name hearts]"}[verb]
-    what = "no action" if not named else f"more than one action ({', '.join(named)})" if len(named) > 1 else named[0]
-    raise ValueError(f"{what} could be read from your message; write one action in brackets, as in {example}.")
-
-
-def _numbers(text: str, bidding: bool) -> list[tuple[int, str]]:
-    """Where numbers are named, and the numbers; "pass" and "nil" too where bids are asked for."""
-    numbers = ((match.start(), match[1].lower()) for match in _NUMBER.finditer(text))
-    found = [(start, str(_NUMBERS.index(word) if word in _NUMBERS else int(word))) for start, word in numbers]
-    spoken = [(match.start(), match[1].lower()) for match in _SPOKEN.finditer(text)] if bidding else []
-    return sorted(found + spoken)
-
-
-def _suits(text: str) -> list[tuple[int, str]]:
-    found = ((match.start(), match[1].lower()) for match in _SUIT.finditer(text))
-    return [(start, word if word == "no trump" else word + "s") for start, word in found]
-
-
-def _cards(text: str, in_prose: bool) -> list[tuple[int, str]]:
-    """Where cards are named, and their names."""
-    ranks = {word: rank for rank, word in _RANKS.items()} | {"10": "T"}
-    suits = {word: suit for suit, words in _SUITS.items() for word in words}
-    found = {match.start(): "*" + match[1].upper() for match in _JOKER.finditer(text)}
-    for pattern in (_CARD_WORDS, _CARD_SYMBOL, _CARD_SHORT_IN_PROSE if in_prose else _CARD_SHORT):
-        for match in pattern.finditer(text):
-            rank, suit = match[1].lower(), match[2].lower()
-            found[match.start()] = ranks.get(rank, rank.upper()) + suits.get(suit, suit.upper())
-    return sorted(found.items())
+    actions |= {words.lower(): action for words, action in (allowed or {}).items()}
+    brackets = re.findall(r"\[([^\[\]]*)\]", text)
+    if not brackets:
+        raise ValueError(f"your message has no action in square brackets; write one, as in {form}.")
+    said = " ".join(brackets[-1].translate(_SYMBOLS).lower().split())
+    said = re.sub(r"(?<=\w) (?=[cdhs]$)", "", _TEN.sub("t", said))
+    if said not in actions:
+        raise ValueError(f"[{brackets[-1]}] is not an action; write one in square brackets, as in {form}.")
+    return actions[said]
 
 
 class OhHellTextEnv(ta.Env):
     """Oh Hell! for TextArena: observations are what a player at the table hears and sees, actions are messages.
 
-    Messages themselves are shown to nobody else, since they may tell a sealed bid or a hand. A message that names no
-    legal action is an invalid move: its player is told why and may try again, ``error_allowance`` times in a row; after
-    that the match ends, with reward -1 for the player and 0 for the others. Otherwise the rewards are each player's
-    score of the match, by the kind of ``reward``.
+    Messages themselves are shown to nobody else, since they may tell a sealed bid or a hand. A message without a legal
+    action in square brackets is an invalid move: its player is told why and may try again, ``error_allowance`` times in
+    a row; after that the match ends, with reward -1 for the player and 0 for the others. Otherwise the rewards are each
+    player's score of the match, by the kind of ``reward``; better when higher, so minus the score where the lowest
+    total wins.
 
     Args:
         rules: the table's `Rules` or the name of a preset; without, the default rules for the number of players.
@@ -194,7 +136,7 @@ class OhHellTextEnv(ta.Env):
         seat = self.state.current_player_id
         self.state.add_observation(action, ta.ObservationType.PLAYER_ACTION, from_id=seat, to_id=seat)
         try:
-            self._move(parse_action(action, self.meanings, self._verb(), self.table.game.actions_by_text))
+            self._move(parse_action(action, self.meanings, self._form(), self._allowed()))
         except ValueError as reason:
             if self.state.set_invalid_move(str(reason)):
                 rewards = {other: -1.0 if other == seat else 0.0 for other in range(len(self._totals))}
@@ -207,8 +149,13 @@ class OhHellTextEnv(ta.Env):
         """The whole table, for onlookers."""
         return table_text(self.table.game)
 
-    def _verb(self) -> str:
-        """What the player to act has to do."""
+    def _allowed(self) -> dict[str, int]:
+        """The legal actions by the words in which they are offered."""
+        game = self.table.game
+        return {game.action_text(action): action for action in game.legal_actions}
+
+    def _form(self) -> str:
+        """What the player to act has to write."""
         game = self.table.game
         if game.phase in (NAME_TRUMP, NAME_SUIT):
             return SUIT
@@ -239,7 +186,7 @@ class OhHellTextEnv(ta.Env):
         seat = game.player
         if seat != self.state.current_player_id:
             self.state.manually_set_current_player_id(seat, force=True)
-        allowed = ", ".join(f"[{game.action_text(action)}]" for action in game.legal_actions)
+        allowed = ", ".join(f"[{words}]" for words in self._allowed())
         board = f"{table_text(game, seat)}\n\nIt is your turn. You may answer: {allowed}"
         self.state.add_observation(board, ta.ObservationType.GAME_BOARD, to_id=seat)
 

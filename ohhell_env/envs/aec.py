@@ -126,6 +126,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         games: array of one record, `state.GAME` or ``WIDE_GAME``; bots read it.
         tables: array of one record, `state.TABLE` or ``WIDE_TABLE``.
         form: which of the two the table has, and the sizes that follow from it.
+        flat: whether observations are the vector alone, and the mask stands in infos alone.
     """
 
     metadata = {
@@ -149,6 +150,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         render_mode: str | None = None,
         reward: str = "points",
         illegal_reward: float | None = None,
+        flat: bool = False,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         if rules is None or isinstance(rules, str):
@@ -173,14 +175,16 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._nobody = dict.fromkeys(self.possible_agents, 0.0)
         self.action_spaces = {agent: spaces.Discrete(self.form.num_actions) for agent in self.possible_agents}
-        self.observation_spaces = {
-            agent: spaces.Dict(
-                observation=spaces.Box(0, 1, (self._size,), np.int8),
-                action_mask=spaces.Box(0, 1, (self.form.num_actions,), np.int8),
-            )
-            for agent in self.possible_agents
-        }
+        self.flat = flat
+        self.observation_spaces = {agent: self._one_space() for agent in self.possible_agents}
         self.state_space = spaces.Box(0, 1, (self._hands_size + self._size,), np.int8)
+
+    def _one_space(self) -> spaces.Space[Any]:
+        """The space of one agent's observations."""
+        observation = spaces.Box(0, 1, (self._size,), np.int8)
+        if self.flat:
+            return observation
+        return spaces.Dict(observation=observation, action_mask=spaces.Box(0, 1, (self.form.num_actions,), np.int8))
 
     @property
     def _hands_size(self) -> int:
@@ -300,9 +304,9 @@ class OhHellEnv(AECEnv[str, Any, Any]):
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         agent = self.agent_selection
-        seen: dict[str, NDArray[np.int8]] | None = None
+        seen: Any = None
         if observe:
-            acting = agent == self._actor  # the usual case without a call
+            acting = agent == self._actor and not self.flat  # the usual case without a call
             seen = {"observation": self._observation, "action_mask": self._mask} if acting else self.observe(agent)
         return (
             seen,
@@ -312,14 +316,16 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             self.infos[agent],
         )
 
-    def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
+    def observe(self, agent: str) -> Any:
         """What an agent sees now, whoever is to act: see `observation_space`."""
         if agent == self._actor:
-            return {"observation": self._observation, "action_mask": self._mask}
+            return self._observation if self.flat else {"observation": self._observation, "action_mask": self._mask}
         if not self._ready:
             EnvLogger.error_observe_before_reset()
         observation = np.empty(self._size, dtype=np.int8)
         observe_table(self.games, self.tables, self._seat[agent], observation)
+        if self.flat:
+            return observation
         return {"observation": observation, "action_mask": np.zeros(self._num_actions, np.int8)}
 
     def state(self) -> NDArray[np.int8]:

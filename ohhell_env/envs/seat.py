@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.envs.aec import OhHellEnv, known_options
 from ohhell_env.envs.lineup import Lineup, Opponents
+from ohhell_env.kernel.state import MATCH_OVER
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game, illegal_action_text
 from ohhell_env.table.text import table_text
@@ -50,13 +51,18 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         illegal_reward: an illegal action changes nothing on the table, gives this reward and ends the episode
             (terminated). With None it raises ValueError instead, and the episode goes on.
         dict_observation: put the mask into the observation too.
-        render_mode: "ansi": `render` returns the table as text as this seat sees it; "human": every step prints it.
+        render_mode: the table as this seat sees it: "ansi": `render` returns it as text; "rgb_array": as a picture,
+            (800, 1280, 3) uint8; "human": every reset and step shows it in a window. The last two need the extra
+            ``render``.
 
     Raises:
         ValueError: for a value that is not allowed, naming it.
     """
 
-    metadata = {"render_modes": ["human", "ansi"], "render_fps": 2}
+    metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 2}
+
+    _drawing: Any = None  # the painter or window, once something was drawn
+    _hands_shown = 0  # finished hands of the match that the window has shown
 
     def __init__(
         self,
@@ -117,6 +123,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         self.seat = int(self._seats[0])
         self._agent = self.table.possible_agents[self.seat]
         self._over = False
+        self._hands_shown = 0
         self._let_others_act()
         return self._seen(illegal=False)
 
@@ -154,16 +161,44 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         mask: NDArray[np.bool_] = self.table.observe(self._agent)["action_mask"].astype(np.bool_)
         return mask
 
-    def render(self) -> str | None:
-        """The table as this seat sees it, as text: returned in mode "ansi", printed in mode "human"."""
+    def render(self) -> Any:
+        """The table as this seat sees it: text (mode "ansi"), a picture (H, W, 3) uint8 ("rgb_array"), or a window.
+
+        Raises:
+            ModuleNotFoundError: for a picture or a window without pygame, which the extra ``render`` installs.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn(f"render() needs a render_mode, one of {self.metadata['render_modes']}")
             return None
-        text = table_text(self.game, self.seat)
         if self.render_mode == "ansi":
-            return text
-        print(text, end="\n\n")
+            return table_text(self.game, self.seat)
+        from ohhell_env.render.scene import scene_of
+
+        scene = scene_of(self.game, self.seat)
+        if self.render_mode == "rgb_array":
+            from ohhell_env.render.table import TablePainter
+
+            self._drawing = self._drawing or TablePainter()
+            return self._drawing.frame(scene)
+        from ohhell_env.render.window import TableWindow
+
+        self._drawing = self._drawing or TableWindow(fps=self.metadata["render_fps"])
+        past = self.game.past_hands
+        if len(past) > self._hands_shown and self.game.phase != MATCH_OVER:  # first the hand that is just over
+            self._drawing.show(scene_of(past[-1], self.seat))
+        self._hands_shown = len(past)
+        self._drawing.show(scene)
         return None
+
+    def close(self) -> None:
+        """Close the window, if one is open."""
+        if self._drawing is not None and self.render_mode == "human":
+            self._drawing.close()
+        self._drawing = None
+        super().close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_drawing": None}  # pictures are not kept
 
     def get_action_meanings(self) -> list[str]:
         """Each action as text."""

@@ -21,6 +21,9 @@ from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator, game_seeds
 from ohhell_env.table.game import illegal_action_text
 
+PICTURE_WIDTH = 640  # of the picture of a match, in pixels
+TABLES_IN_WINDOW = 9  # at most
+
 # Gymnasium 1.0 has no names for the modes.
 _AUTORESET = getattr(gymnasium.vector, "AutoresetMode", None)
 
@@ -113,12 +116,20 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         num_envs: N.
         rules, players, opponents, pool, opponents_seed, seat, reward, dict_observation: see `SeatEnv`.
         illegal_reward: as there, game by game; with None an illegal action raises ValueError and no game changes.
+        render_mode: "rgb_array": `render` returns a picture of each match, as Gymnasium's vector wrappers want them;
+            "human": every reset and step shows the first nine in one window. `grid` is one picture of a few at any
+            time. All show what the learner's seat sees, and need the extra ``render``.
 
     Raises:
         ValueError: for a value that is not allowed, naming it.
     """
 
-    metadata = {"render_modes": [], "autoreset_mode": _AUTORESET.SAME_STEP if _AUTORESET else "SameStep"}
+    metadata = {
+        "render_modes": ["human", "rgb_array"],
+        "render_fps": 2,
+        "autoreset_mode": _AUTORESET.SAME_STEP if _AUTORESET else "SameStep",
+    }
+    _drawing: Any = None  # the painter or window, once something was drawn
 
     def __init__(
         self,
@@ -133,10 +144,11 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         reward: str = "points",
         illegal_reward: float | None = -1.0,
         dict_observation: bool = False,
-        render_mode: None = None,
+        render_mode: str | None = None,
     ) -> None:
-        if render_mode is not None:
-            raise ValueError(f"render_mode={render_mode!r} is not allowed: the vector form draws nothing; use SeatEnv")
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode={render_mode!r} is not known; use one of {self.metadata['render_modes']}")
+        self.render_mode = render_mode
         table = OhHellEnv(rules, players=players, reward=reward)
         self.rules = table.rules
         self.simulator = Simulator(self.rules, num_envs, seed=0, reward=reward)
@@ -239,6 +251,60 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         """(N, A) bool, True for each action open to the learner; no row is empty."""
         return self._batch.action_mask.astype(np.bool_)
 
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """A picture of each match ((400, 640, 3) uint8) in mode "rgb_array"; in mode "human" the window is renewed.
+
+        Raises:
+            ModuleNotFoundError: without pygame, which the extra ``render`` installs.
+        """
+        if self.render_mode is None:
+            gymnasium.logger.warn(f"render() needs a render_mode, one of {self.metadata['render_modes']}")
+            return None
+        if self.render_mode == "rgb_array":
+            from ohhell_env.render.table import TablePainter
+
+            self._drawing = self._drawing or TablePainter(PICTURE_WIDTH)
+            return tuple(self._drawing.frame(self._scene(i)) for i in range(self.num_envs))
+        from ohhell_env.render.window import TableWindow
+
+        shown = min(self.num_envs, TABLES_IN_WINDOW)
+        self._drawing = self._drawing or TableWindow(fps=self.metadata["render_fps"], tables=shown)
+        self._drawing.show(*map(self._scene, range(shown)))
+        return None
+
+    def grid(self, tables: int = 4, width: int = 1280) -> NDArray[np.uint8]:
+        """The first few matches in one picture, in any render mode: (H, W, 3) uint8.
+
+        Args:
+            tables: how many, at most N.
+            width: of the picture in pixels; more where a table would be narrower than 480.
+
+        Raises:
+            ValueError: if there are not as many matches.
+            ModuleNotFoundError: without pygame, which the extra ``render`` installs.
+        """
+        if not 1 <= tables <= self.num_envs:
+            raise ValueError(f"tables={tables!r} is not allowed; use 1 to {self.num_envs}")
+        from ohhell_env.render.grid import GridPainter
+
+        return GridPainter(tables, width).frame([self._scene(i) for i in range(tables)])
+
+    def _scene(self, i: int) -> Any:
+        from ohhell_env.render.scene import scene_of
+
+        if not self._started:
+            raise gymnasium.error.ResetNeeded("there is no match to show: call reset() before render()")
+        return scene_of(self.simulator[i], int(self._seats[i]))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the window, if one is open."""
+        if self._drawing is not None and self.render_mode == "human":
+            self._drawing.close()
+        self._drawing = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_drawing": None}  # pictures are not kept
+
     def _check(self, actions: Any) -> NDArray[np.int64]:
         chosen = np.asarray(actions)
         size = self.num_actions
@@ -297,6 +363,8 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
 
     def _observe(self) -> None:
         self._batch = self.simulator.current()
+        if self.render_mode == "human":
+            self.render()
 
     def _observations(self, observation: NDArray[np.int8], mask: NDArray[np.int8]) -> Observation:
         return {"observation": observation, "action_mask": mask.copy()} if self.dict_observation else observation

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
+from ohhell_env.render.grid import GridPainter
 from ohhell_env.render.paint import pygame
 from ohhell_env.render.scene import Scene
-from ohhell_env.render.table import HEIGHT, WIDTH, TablePainter
+from ohhell_env.render.table import HEIGHT, WIDTH
 
 
 class TableWindow:
@@ -16,18 +17,20 @@ class TableWindow:
         fps: scenes per second; `show` waits for the next one's time, except on SDL's dummy screen.
         width: of the window, in pixels; less where the screen is smaller.
         title: what its frame says.
+        tables: how many tables it shows; `show` then takes so many scenes.
     """
 
-    def __init__(self, fps: float = 2, width: int = WIDTH, title: str = "Oh Hell!") -> None:
+    def __init__(self, fps: float = 2, width: int = WIDTH, title: str = "Oh Hell!", tables: int = 1) -> None:
+        self.tables = tables
         self.fps = fps
         self.title = title
         self.width = width
         self.closed = False
-        self._painter: TablePainter | None = None
+        self._painter: GridPainter | None = None
         self._screen: pygame.Surface | None = None
 
-    def show(self, scene: Scene) -> list[pygame.event.Event]:
-        """Draw a scene and wait until the next one is due.
+    def show(self, *scenes: Scene) -> list[pygame.event.Event]:
+        """Draw a scene of each table and wait until the next ones are due.
 
         Returns:
             What was pressed meanwhile. Once the window was closed nothing is drawn any more.
@@ -37,9 +40,9 @@ class TableWindow:
         if self._screen is None or self._painter is None:
             pygame.display.init()
             pygame.display.set_caption(self.title)
-            self._painter = TablePainter(min(self.width, _room_on_screen()))
+            self._painter = GridPainter(self.tables, min(self.width, _room_on_screen()))
             self._screen = pygame.display.set_mode(self._painter.size)
-        self._screen.blit(self._painter.draw(scene), (0, 0))
+        self._screen.blit(self._painter.draw(scenes), (0, 0))
         pygame.display.flip()
         return self.wait(1 / self.fps)
 
