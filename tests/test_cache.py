@@ -199,9 +199,9 @@ def test_callees_may_call_themselves_raise_and_be_chosen_by_type(
         sys.modules.pop("callees_here", None)
         module = importlib.import_module("callees_here")
         assert module.call(np.zeros(1, dtype=[("first", "i8")]), 5) == 1120
-        assert module.call(np.zeros(1, dtype=[("seconds", "i8")]), 5) == 5
+        assert module.call(np.zeros(1, dtype=[("held_twice", "i8")]), 5) == 5
         with pytest.raises(ValueError, match=r"too large.*6"):
-            module.call(np.zeros(1, dtype=[("seconds", "i8")]), 6)
+            module.call(np.zeros(1, dtype=[("held_twice", "i8")]), 6)
         assert len(list(cache.folder().iterdir())) == 2
 
 

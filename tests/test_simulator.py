@@ -270,19 +270,25 @@ def test_a_hundred_thousand_games_fit_in_a_hundred_megabytes() -> None:
 
 PROGRAM = """
 import hashlib, numpy as np
+from ohhell_env.rules.presets import PRESETS, preset
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-digest = hashlib.sha256()
-rules = [Rules(players=3, ramp=(2, 3)), Rules(players=5, ramp=(4, 1), bids="open", hook=False)]
-simulator = Simulator(rules, 4, seed=11)
-batch = simulator.reset()
-for step in range(70):
-    batch = simulator.step(np.argmax(batch.action_mask * (1 + np.random.default_rng(step).random((4, 70))), axis=1))
-    for part in batch:
-        digest.update(part.tobytes())
-simulator.play_random(40)
-digest.update(simulator.games.tobytes())
-print(digest.hexdigest())
+tables = {
+    "sealed and open": [Rules(players=3, ramp=(2, 3)), Rules(players=5, ramp=(4, 1), bids="open", hook=False)],
+    **{name: [preset(name)] for name in PRESETS},
+}
+for name, rules in tables.items():
+    digest = hashlib.sha256()
+    simulator = Simulator(rules, len(rules), seed=11)
+    batch = simulator.reset()
+    for step in range(40):
+        chances = np.random.default_rng(step).random(batch.action_mask.shape)
+        batch = simulator.step(np.argmax(batch.action_mask * (1 + chances), axis=1))
+        for part in batch:
+            digest.update(part.tobytes())
+    simulator.play_random(40)
+    digest.update(simulator.games.tobytes())
+    print(name, digest.hexdigest())
 """
 
 
@@ -293,7 +299,7 @@ def run(**environment: str) -> str:
     return done.stdout
 
 
-def test_two_processes_and_plain_python_give_the_same_games() -> None:
+def test_two_processes_and_plain_python_give_the_same_games_at_every_preset() -> None:
     compiled = run()
     assert compiled == run()
     assert compiled == run(NUMBA_DISABLE_JIT="1")

@@ -31,6 +31,7 @@ _MIX_2 = np.uint64(0x94D049BB133111EB)
 _U1, _U27, _U30, _U31, _U32 = (np.uint64(n) for n in (1, 27, 30, 31, 32))
 
 
+_WIDE_FIELD = "held_twice"  # of game records: only those of the wide form have it
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
@@ -66,10 +67,10 @@ def by_form(standard: Callable[..., Any], wide: Callable[..., Any]) -> Callable[
     """
 
     def choose(game: Any, *arguments: Any) -> Any:
-        return (wide if "held_twice" in game.dtype.names else standard)(game, *arguments)
+        return (wide if _WIDE_FIELD in game.dtype.names else standard)(game, *arguments)
 
     def pick(game: Any) -> Any:
-        return wide if "held_twice" in game.fields else standard
+        return wide if _WIDE_FIELD in game.fields else standard
 
     if not numba.config.DISABLE_JIT:
         numba_choice(choose, pick)

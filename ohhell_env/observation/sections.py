@@ -71,11 +71,12 @@ def need_section(seats: int) -> Section:
     )
 
 
-def offsets(sections: tuple[Section, ...]) -> tuple[dict[str, int], int]:
+def offsets(sections: tuple[Section, ...]) -> tuple[dict[str, np.int64], int]:
     """Where each section starts, and the length of them all."""
     starts, at = {}, 0
     for section in sections:
-        starts[section.name] = at
+        # int64: the uncompiled encoders add int8 to it, and NumPy takes a Python int as an int8 there.
+        starts[section.name] = np.int64(at)
         at += section.size
     return starts, at
 
