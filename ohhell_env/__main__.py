@@ -21,6 +21,7 @@ COMMANDS = {
     "tournament": ("ohhell_env.arena.tournament", "rate many players at mixed tables"),
     "speed": ("ohhell_env.speed", "measure the speed of the simulator and the environments"),
     "train": ("training.train", "train a policy by self-play"),
+    "distil": ("training.distil", "make a fast policy from a trained one"),
     "best-response": ("training.best_response", "measure what an exploiter gains against a player"),
     "bakeoff": ("training.bakeoff", "compare the learners at equal CPU time"),
     "publish": ("training.publish", "turn a run's checkpoint into one to ship"),

@@ -22,20 +22,27 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 from gymnasium import spaces
+from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 from rich.console import Console
 from rich.table import Table
 
 from ohhell_env import ohhell_v0
+from ohhell_env.bots.policy.bot import load_policy, student_of
+from ohhell_env.bots.policy.fast import FastNetwork
+from ohhell_env.bots.policy.search import play_out_in_steps
 from ohhell_env.files import write_whole
 from ohhell_env.kernel.jit import jit, next_state
 from ohhell_env.kernel.rulebook import NUM_ACTIONS, random_action
 from ohhell_env.observation.standard import OBSERVATION_SIZE
 from ohhell_env.options import run_command
+from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 
 GAMES = 1024
+ROLLOUTS = 2000  # hands of 3 to 10 cards
+POLICY = "mix512"
 MEMORY_GAMES = 100_000
 
 
@@ -237,6 +244,30 @@ def openspiel_rates(repeats: int) -> dict[str, float]:
     }
 
 
+def rollout_rates(repeats: int) -> dict[str, float]:
+    """Decisions with a choice a second in rollouts by a shipped policy, and by the fast policy distilled from it."""
+    simulator = Simulator([Rules(ramp=(size,)) for size in range(3, 11)], ROLLOUTS, seed=1, observe=False)
+    tables, streams = simulator.tables, np.arange(ROLLOUTS, dtype=np.uint64)
+    policy = load_policy(POLICY)
+    student = student_of(policy.meta["weights_sha256"])
+
+    def rate(play: Callable[[NDArray[np.void]], int]) -> float:
+        play(simulator.games[:1].copy())  # compiles
+        best = 0.0
+        for _ in range(repeats):
+            games = simulator.games.copy()
+            start = time.perf_counter()
+            best = max(best, play(games) / (time.perf_counter() - start))
+        return best
+
+    rates = {"rollouts_policy": rate(lambda games: play_out_in_steps(policy, games, tables, 0.0, streams.copy()))}
+    if student is not None:
+        network = load_policy(student).network
+        assert isinstance(network, FastNetwork)
+        rates["rollouts_fast_policy"] = rate(lambda games: network.play_out(games, tables, 0.0, streams.copy()))
+    return rates
+
+
 def fresh_seconds(code: str, cache: str | None = None) -> float:
     """Seconds that a piece of code reports when run in a fresh process."""
     environment = dict(os.environ)
@@ -283,6 +314,7 @@ def measure(repeats: int = 5) -> dict[str, Any]:
         "step_mask": step_rate(repeats, observe=False),
         "step_observation": step_rate(repeats, observe=True),
         **aec_rates(repeats),
+        **rollout_rates(repeats),
         **memory(),
         **start_seconds(min(repeats, 3)),
     }
@@ -321,6 +353,13 @@ def table_of(figures: dict[str, Any]) -> Table:
         rate("step_observation"),
         ratio("step_observation", "openspiel_observed", "(b)"),
     )
+    table.add_row(f"rollouts by {POLICY}, decisions with a choice", rate("rollouts_policy"), "")
+    if "rollouts_fast_policy" in figures:
+        table.add_row(
+            "rollouts by the fast policy distilled from it",
+            rate("rollouts_fast_policy"),
+            ratio("rollouts_fast_policy", "rollouts_policy", POLICY),
+        )
     if "openspiel_rollouts" in figures:
         table.add_row("(a) OpenSpiel oh_hell, C++ rollouts, dealing included", rate("openspiel_rollouts"), "")
         table.add_row("the same without dealing", rate("openspiel_rollouts_without_dealing"), "")

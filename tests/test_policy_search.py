@@ -1,5 +1,6 @@
 """Search with the policy: legal, repeatable, blind; its worlds and weights; stronger than the policy alone."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,14 @@ import torch
 from numpy.typing import NDArray
 from test_bots import deal_hidden_cards_anew, every_table, laid_out, lead_over_the_table, some_tables
 
+from ohhell_env.arena.results import contents
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.base import look
 from ohhell_env.bots.determinization import PLAN
+from ohhell_env.bots.policy import bot as bot_module
 from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, recall, resampled, tempered
-from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.bots.policy.bot import PolicyBot, load_policy
+from ohhell_env.bots.policy.fast import FastNetwork
 from ohhell_env.bots.policy.search import PolicySearchBot
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.rulebook import FIRST_BID
@@ -22,9 +26,10 @@ from ohhell_env.rules.cards import parse_card
 from ohhell_env.rules.limits import MAX_PLAYERS, NUM_BIDS
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-from training.learning.checkpoint import Counters, save_checkpoint
+from training.learning.checkpoint import Counters, save_checkpoint, save_student
 from training.learning.config import Config
 from training.learning.network import PolicyNetwork
+from training.learning.student import Student
 
 
 @pytest.fixture(autouse=True)
@@ -205,6 +210,44 @@ def test_a_spec_with_a_number_that_makes_no_sense_is_refused(folder: Path, endin
 def test_a_spec_of_a_checkpoint_that_is_not_there_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="there is no checkpoint 'nobody'"):
         make_bot("search+policy:nobody:20")
+
+
+def fast_policy(seed: int) -> PolicyBot:
+    torch.manual_seed(seed)
+    return PolicyBot(Student().quantised(1 / 15))
+
+
+def test_a_fast_policy_plays_the_rollouts_and_judges_what_the_others_did() -> None:
+    """Looked at through two that differ: the search's choices follow the fast one, its prior the policy."""
+    simulator = some_tables(60, 7)
+    policy = PolicyBot(tiny_network().frozen())
+    by_first, by_second = (
+        PolicySearchBot(policy, 1, 1, fast).act(simulator) for fast in (fast_policy(1), fast_policy(2))
+    )
+    assert (by_first != by_second).any()
+    again = PolicySearchBot(policy, 1, 1, fast_policy(1)).act(simulator)
+    assert (again == by_first).all()
+    mask = simulator.current().action_mask
+    assert mask[np.arange(len(simulator)), by_first].all()
+
+
+def test_a_search_by_name_takes_the_shipped_student_of_its_policy(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(folder, tmp_path / "tiny")
+    teacher = load_policy(folder)
+    told = {"decisions": 1, "hands": 1, "cpu_hours": 0.0, "seed": 1, "config": {"teacher": "tiny"}}
+    told["held_out"] = {"agreement": 0.5, "kl": 1.0, "kl_bids": 1.0, "kl_cards": 1.0}
+    save_student(tmp_path / "tiny-fast", fast_policy(1).network, "tiny", teacher.meta, told)  # type: ignore[arg-type]
+    save_student(tmp_path / "another", fast_policy(2).network, "x", {**teacher.meta, "weights_sha256": "0"}, told)  # type: ignore[arg-type]
+    before = contents([f"search+policy:{folder}:5"])
+    monkeypatch.setattr(bot_module, "CHECKPOINT_FOLDERS", (tmp_path,))
+    bot = make_bot("search+policy:tiny:5")
+    assert isinstance(bot, PolicySearchBot) and isinstance(bot.fast.network, FastNetwork)
+    assert bot.fast.name == "tiny-fast" and bot.policy.name == "tiny"
+    named = contents(["search+policy:tiny:5", "tiny", "tiny-fast"])
+    assert named["search+policy:tiny:5"] == f"{named['tiny']}+{named['tiny-fast']}"
+    assert before == {f"search+policy:{folder}:5": named["tiny"]}
 
 
 @pytest.mark.long

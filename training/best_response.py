@@ -58,13 +58,25 @@ def one_seat(seed: int, iteration: int, players: NDArray[np.int64]) -> NDArray[n
     return np.where(own[:, None] == np.arange(MAX_PLAYERS), LEARNER, PAST).astype(np.int8)
 
 
+def trained_network(frozen: PolicyBot) -> FrozenNetwork:
+    """The network of a policy that exploiters can start from.
+
+    Raises:
+        ValueError: for a fast policy, whose whole numbers are not trained on.
+    """
+    if not isinstance(frozen.network, FrozenNetwork):
+        raise ValueError(f"{frozen.name!r} is a fast policy; exploiters start from a policy that was trained")
+    return frozen.network
+
+
 def set_up(frozen: PolicyBot, rules: Rules, config: Config) -> tuple[PolicyNetwork, FrozenNetwork, Collector]:
     """The network that an exploiter of a policy starts from, that of the other seats, and what plays them."""
     torch.manual_seed(config.seed)  # the first weights of a critic
     learner = learner_of(config)
     policy = learner.network()
-    take_weights(policy, frozen.network, learner.output_scale)
-    others = frozen.network.scaled(CERTAIN)
+    given = trained_network(frozen)
+    take_weights(policy, given, learner.output_scale)
+    others = given.scaled(CERTAIN)
     return policy, others, learner.collector(tables=([rules], [1.0]), seats=partial(one_seat, config.seed))
 
 
@@ -163,14 +175,15 @@ class Options(TableOptions):
 
 def config_for(frozen: PolicyBot, rules: Rules, options: Options, seed: int) -> Config:
     """An exploiter's options."""
+    given = trained_network(frozen)
     return Config(
         decisions=options.decisions,
         cpu_minutes=options.cpu_minutes,
         seed=seed,
         learner="dmc" if frozen.knows_values else "ppo",
-        sections=tuple(frozen.network.sections),
-        width=frozen.network.width,
-        depth=frozen.network.depth,
+        sections=given.sections,
+        width=given.width,
+        depth=given.depth,
         players=(rules.players,),
         deck=options.deck,
         lr=options.lr,

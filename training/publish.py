@@ -23,7 +23,7 @@ from ohhell_env.files import write_whole
 from ohhell_env.options import RulesOptions, run_command
 from ohhell_env.rules.rules import Rules
 from ohhell_env.rules.typed import command_options
-from training.learning.checkpoint import model_card, stages
+from training.learning.checkpoint import model_card, network_text, stage_of, stages
 from training.learning.golden import GOLDEN, golden_values
 
 EVALUATIONS = "evaluations.json"
@@ -92,7 +92,7 @@ def _evaluations(folders: Sequence[Path], name: str, weights: str) -> list[dict[
         for path in paths:
             report = json.loads(path.read_text(encoding="utf-8"))
             settings = report["settings"]
-            mine = {spec for spec, content in settings["contents"].items() if content == weights}
+            mine = {spec for spec, content in settings["contents"].items() if content.split("+")[0] == weights}
             if settings["players"][0] not in mine:
                 raise ArenaError(
                     f"{path} measured {settings['players'][0]!r}, which is not this checkpoint or has other weights"
@@ -236,9 +236,10 @@ def leaderboard(root: Path) -> str:
         f"| --- | --- | ---: | ---: | {' | '.join('---:' for _ in opponents)} |",
     ]
     for folder, (meta, leads) in zip(folders, standings, strict=True):
-        network = f"{meta['network']['width']} x {meta['network']['depth']}"
+        network = network_text(meta["network"])
         cells = [_lead(leads.get(opponent, [])) for opponent in opponents]
-        decisions, hours = (sum(run[of] for run in stages(meta)) for of in ("decisions", "cpu_hours"))
+        runs = [stage_of(meta)] if "teacher" in meta else stages(meta)
+        decisions, hours = (sum(run[of] for run in runs) for of in ("decisions", "cpu_hours"))
         start = f"| [{folder.name}]({folder.name}/README.md) | {network} | {decisions:,} | {hours:.1f} |"
         lines.append(f"{start} {' | '.join(cells)} |")
     lines += [

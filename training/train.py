@@ -20,6 +20,7 @@ from rich.console import Console
 
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.policy.bot import PolicyBot, find_checkpoint, load_checkpoint
+from ohhell_env.bots.policy.network import FrozenNetwork
 from ohhell_env.files import write_whole
 from ohhell_env.options import INTERRUPTED
 from training.learning.checkpoint import (
@@ -209,7 +210,7 @@ def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:
     if not config.init_from:
         return network, []
     given, meta = load_checkpoint(find_checkpoint(config.init_from))
-    if given.describe() != network.describe():
+    if not isinstance(given, FrozenNetwork) or given.describe() != network.describe():
         raise ValueError(
             f"init_from={config.init_from!r} has a network of {given.describe()}, the run's is {network.describe()}"
         )

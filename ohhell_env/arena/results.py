@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.arena.matches import ArenaError, Played
-from ohhell_env.bots.policy.bot import WEIGHTS, find_checkpoint
-from ohhell_env.bots.spec import checkpoint_of
+from ohhell_env.bots.policy.bot import WEIGHTS, find_checkpoint, student_of
+from ohhell_env.bots.spec import SEARCH_WITH, checkpoint_of
 from ohhell_env.files import write_whole
 
 SETTINGS, RESULTS = "tournament.json", "results.jsonl"
@@ -127,16 +127,29 @@ class ResultsFolder:
 def contents(specs: Iterable[str]) -> dict[str, str]:
     """What tells a checkpoint's weights from others, for each player that uses one: its spec may stay when they change.
 
+    Of a search it is those of the policy and, after a +, those of the fast policy that plays its rollouts.
+
     Raises:
         ValueError: if a spec names a checkpoint that is not there.
     """
-    folders = {spec: checkpoint_of(spec) for spec in specs}
-    return {spec: weights_hash(folder) for spec, folder in folders.items() if folder is not None}
+    found = {}
+    for spec in specs:
+        folder = checkpoint_of(spec)
+        if folder is not None:
+            found[spec] = weights_hash(folder)
+            student = student_of(sha256_of(folder)) if spec.startswith(SEARCH_WITH) else None
+            found[spec] += "" if student is None else f"+{weights_hash(student)}"
+    return found
 
 
 def weights_hash(name_or_path: str | Path) -> str:
     """The beginning of the SHA-256 of a checkpoint's weights."""
-    return hashlib.sha256((find_checkpoint(name_or_path) / WEIGHTS).read_bytes()).hexdigest()[:16]
+    return sha256_of(find_checkpoint(name_or_path))[:16]
+
+
+def sha256_of(folder: Path) -> str:
+    """The SHA-256 of a checkpoint's weights."""
+    return hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
 
 
 def _short(value: Any) -> str:

@@ -102,7 +102,7 @@ def lowest(mask: Int) -> Int:
     return (bits & -bits).bit_length() - 1
 
 
-def _instruction(function: Callable[..., Any], result: Any, write: Callable[..., Any]) -> None:
+def instruction(function: Callable[..., Any], result: Any, write: Callable[..., Any]) -> None:
     """In compiled code, a call of ``function`` with whole numbers (after an array, maybe) is what ``write`` writes."""
 
     def typer(*arguments: Any) -> Any:
@@ -130,8 +130,8 @@ def _write_lowest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return builder.cttz(args[0], context.get_constant(types.boolean, True))
 
 
-_instruction(popcount, types.int64, _write_popcount)
-_instruction(lowest, types.int64, _write_lowest)
+instruction(popcount, types.int64, _write_popcount)
+instruction(lowest, types.int64, _write_lowest)
 
 
 def _bit_store(width: int) -> Callable[[Any, Int, Int, Int], None]:
@@ -156,7 +156,7 @@ def _bit_store(width: int) -> Callable[[Any, Int, Int, Int], None]:
         builder.store(entries, target, align=1)
         return context.get_dummy_value()
 
-    _instruction(store, types.void, write)
+    instruction(store, types.void, write)
     return store
 
 

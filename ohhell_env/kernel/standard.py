@@ -32,6 +32,15 @@ def beats(card: Int, best: Int, trump: Int) -> bool:
 
 
 @jit
+def beating(best: Int, trump: Int) -> Int:
+    """Bit mask of the cards that would take the trick from the card that wins it so far: those for which `beats`."""
+    suit = best // NUM_RANKS
+    higher = suit_mask(suit) & ~((ONE << (best + 1)) - 1)
+    trumps = np.int64(suit != trump) * suit_mask(trump)  # without trump, bits that are no cards
+    return (higher | trumps) & ((ONE << NUM_CARDS) - 1)
+
+
+@jit
 def seats(game: Game) -> Int:
     """Seats that the record has room for."""
     return MAX_PLAYERS

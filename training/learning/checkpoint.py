@@ -17,9 +17,11 @@ from safetensors.numpy import save as numpy_bytes
 from safetensors.torch import save as tensor_bytes
 
 from ohhell_env.bots.policy.bot import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS
+from ohhell_env.bots.policy.fast import KIND, FastNetwork
 from ohhell_env.bots.policy.features import INPUT_HASH
 from ohhell_env.bots.policy.network import FrozenNetwork
 from ohhell_env.bots.policy.trained_for import TrainedFor
+from ohhell_env.bots.policy.vectors import MIDDLE
 from ohhell_env.files import write_whole
 from ohhell_env.observation.standard import LAYOUT_HASH
 from training.learning.config import Config
@@ -174,6 +176,82 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
     write_whole(folder / CARD, model_card(folder.name, meta).encode())
 
 
+def save_student(
+    folder: Path, network: FastNetwork, teacher: str, teacher_meta: dict[str, Any], told: dict[str, Any]
+) -> None:
+    """Write the checkpoint folder of a fast policy, as `save_checkpoint` does.
+
+    Args:
+        folder: where.
+        network: the student.
+        teacher: the name of the checkpoint that it learned from.
+        teacher_meta: that one's meta.json.
+        told: decisions, hands, cpu_hours, seed, config and held_out of the run.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = numpy_bytes(network.tensors)
+    meta = {
+        "format": FORMAT,
+        "environment": ENVIRONMENT,
+        "observation_layout": LAYOUT_HASH,
+        "input_layout": INPUT_HASH,
+        "network": network.describe(),
+        "outputs": teacher_meta["outputs"],
+        "tables": teacher_meta["tables"],
+        "weights_sha256": hashlib.sha256(weights).hexdigest(),
+        "teacher": {"name": teacher, "weights_sha256": teacher_meta["weights_sha256"]},
+        "precision": "int16",
+        "commit": commit(),
+        **told,
+    }
+    write_whole(folder / WEIGHTS, weights)
+    write_whole(folder / META, (json.dumps(meta, indent=2) + "\n").encode())
+    write_whole(folder / CARD, model_card(folder.name, meta).encode())
+
+
+def distil_command(config: dict[str, Any]) -> str:
+    """The command of a distillation with these options."""
+    words = [f"--{option.replace('_', '-')} {value}" for option, value in config.items() if option != "teacher"]
+    return " ".join(["ohhell distil", config["teacher"], *words])
+
+
+def student_card(name: str, meta: dict[str, Any]) -> str:
+    """The README.md of a fast policy."""
+    trained_for, held_out = TrainedFor.from_json(meta["tables"]), meta["held_out"]
+    return "\n".join(
+        [
+            f"# {name}",
+            "",
+            f"A fast policy: {network_text(meta['network'])}, distilled from `{meta['teacher']['name']}`. It plays "
+            "rollouts, and for people without much of a computer.",
+            "",
+            "| | |",
+            "| --- | --- |",
+            f"| environment | {meta['environment']}, observation layout `{meta['observation_layout']}` |",
+            f"| tables | {trained_for} |",
+            f"| teacher | `{meta['teacher']['name']}`, weights `{meta['teacher']['weights_sha256'][:16]}` |",
+            f"| distilled on | {meta['decisions']:,} decisions of {meta['hands']:,} hands |",
+            f"| processor time | {60 * meta['cpu_hours']:.1f} minutes |",
+            f"| held out | the teacher's best action in {held_out['agreement']:.1%} of the positions; divergence "
+            f"{held_out['kl']:.3f} nats (bids {held_out['kl_bids']:.3f}, cards {held_out['kl_cards']:.3f}) |",
+            f"| seed | {meta['seed']} |",
+            f"| commit | `{meta['commit']}` |",
+            "",
+            "Made by:",
+            "",
+            f"    {distil_command(meta['config'])}",
+            "",
+        ]
+    )
+
+
+def network_text(network: dict[str, Any]) -> str:
+    """A checkpoint's network in words, by its description."""
+    if network.get("kind") == KIND:
+        return f"{network['width']} x {MIDDLE}, int16"
+    return f"{network['width']} x {network['depth']}"
+
+
 def train_command(config: dict[str, Any]) -> str:
     """The command of a run with these options, as `Config.to_json` tells them."""
     defaults = Config(learner=config["learner"]).to_json() | {"learner": Config().learner}
@@ -186,6 +264,8 @@ def train_command(config: dict[str, Any]) -> str:
 
 def model_card(name: str, meta: dict[str, Any]) -> str:
     """The checkpoint's README.md."""
+    if "teacher" in meta:
+        return student_card(name, meta)
     config = Config.from_json(meta["config"])
     players = sorted(set(config.players))
     largest = f"up to {config.max_hand_size} cards" if config.max_hand_size else "of every size"

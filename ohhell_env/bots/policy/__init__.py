@@ -1,5 +1,7 @@
 """Trained policies: reading a checkpoint, playing it, and search with it. Nothing here needs torch.
 
 Read in this order: `features` (the network's input), `network` (its shape), `sparse` and `vectors` (its forward pass),
-`bot` (a checkpoint that plays), `beliefs` (deals that explain what was seen), `search` (search with a policy).
+`words` (the same input as bits) and `fast` (small networks of whole numbers), `trained_for` (the tables of a
+checkpoint's training), `bot` (a checkpoint that plays), `beliefs` (deals that explain what was seen), `search` (search
+with a policy).
 """

@@ -13,22 +13,20 @@ from numpy.typing import NDArray
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.endgame import keep_to_sure_options
+from ohhell_env.bots.policy.fast import KIND, FastNetwork
 from ohhell_env.bots.policy.features import (
     INPUT_HASH,
     LABELS,
     best_action,
-    canonical_relabelling,
     chance_of,
-    input_sources,
     sampled_action,
     softmax_over_legal,
-    write_input,
 )
-from ohhell_env.bots.policy.network import LOGIT_SCALE, OUTPUTS, FrozenNetwork, read_network
+from ohhell_env.bots.policy.network import LOGIT_SCALE, OUTPUTS, FrozenNetwork, read_network, read_tensors
 from ohhell_env.bots.policy.trained_for import TrainedFor
 from ohhell_env.kernel.jit import jit, lowest, stream_of
 from ohhell_env.kernel.rulebook import action_of
-from ohhell_env.observation.standard import LAYOUT_HASH, OBSERVATION_SIZE
+from ohhell_env.observation.standard import LAYOUT_HASH
 
 WEIGHTS, META, CARD = "weights.safetensors", "meta.json", "README.md"
 FORMAT = 1
@@ -37,16 +35,6 @@ VALUES_SHOWN_AT = 0.05  # temperature: half a point, by which an option may be w
 _PACKAGE = Path(__file__).resolve().parents[2]
 # Shipped checkpoints stand inside the installed package, and beside it in a checkout.
 CHECKPOINT_FOLDERS = (_PACKAGE / "checkpoints", _PACKAGE.parent / "checkpoints")
-
-
-@jit
-def encode_views(views: Any, tables: Any, sources: Any, observation: Any, inputs: Any, relabellings: Any) -> None:
-    """The network's input for the seat to act in each view, suits in the order of play."""
-    for j in range(views.shape[0]):
-        view = views[j]
-        table = tables[view["table"]]
-        relabellings[j] = canonical_relabelling(view, table, view["player"])
-        write_input(view, table, view["player"], relabellings[j], sources, observation, inputs, j)
 
 
 @jit
@@ -100,7 +88,7 @@ class PolicyBot(Bot):
 
     def __init__(
         self,
-        network: FrozenNetwork,
+        network: FrozenNetwork | FastNetwork,
         seed: int = 0,
         temperature: float = 0.0,
         name: str = "policy",
@@ -122,7 +110,6 @@ class PolicyBot(Bot):
         self.trained_for = trained_for
         self._checked: NDArray[np.void] | None = None  # tables that a warning was considered for
         self.endgame = endgame
-        self._sources = input_sources(network.sections)
 
     @classmethod
     def load(cls, name_or_path: str | Path, seed: int = 0, temperature: float = 0.0) -> PolicyBot:
@@ -144,11 +131,7 @@ class PolicyBot(Bot):
 
     def values(self, views: NDArray[np.void], tables: NDArray[np.void]) -> tuple[NDArray[Any], NDArray[Any]]:
         """The network's values for each view, (N, NUM_ACTIONS) float32 by relabelled action, and the relabellings."""
-        inputs = np.empty((len(views), self.network.num_inputs), dtype=np.int8)
-        relabellings = np.empty(len(views), dtype=np.int64)
-        scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
-        encode_views(views, tables, self._sources, scratch, inputs, relabellings)
-        return self.network(inputs), relabellings
+        return self.network.evaluate(views, tables)
 
     def probabilities(self, views: NDArray[np.void], tables: NDArray[np.void]) -> NDArray[np.float64]:
         """How likely `choose` is to choose each action in each view: (N, NUM_ACTIONS)."""
@@ -194,6 +177,15 @@ def shipped_checkpoints() -> dict[str, Path]:
     return {meta.parent.name: meta.parent for root in CHECKPOINT_FOLDERS for meta in sorted(root.glob(f"*/{META}"))}
 
 
+def student_of(weights_sha256: str) -> Path | None:
+    """The folder of a shipped fast policy that was distilled from a checkpoint of these weights; None for none."""
+    for folder in shipped_checkpoints().values():
+        teacher = json.loads((folder / META).read_text(encoding="utf-8")).get("teacher")
+        if teacher and teacher["weights_sha256"] == weights_sha256:
+            return folder
+    return None
+
+
 def find_checkpoint(name_or_path: str | Path) -> Path:
     """The folder of a shipped checkpoint by name, or the folder that a path names.
 
@@ -214,7 +206,7 @@ def find_checkpoint(name_or_path: str | Path) -> Path:
     return folder
 
 
-def load_checkpoint(folder: Path) -> tuple[FrozenNetwork, dict[str, Any]]:
+def load_checkpoint(folder: Path) -> tuple[FrozenNetwork | FastNetwork, dict[str, Any]]:
     """A checkpoint's network and meta.json, every part checked before it is used.
 
     Raises:
@@ -231,7 +223,10 @@ def load_checkpoint(folder: Path) -> tuple[FrozenNetwork, dict[str, Any]]:
             f"{path} is not the file that {META} describes (damaged, cut short, or another run's): SHA-256 {found}, "
             f"expected {meta['weights_sha256']}"
         )
-    return read_network(data, meta["network"], str(path)), meta
+    description = dict(meta["network"])
+    if description.pop("kind", None) == KIND:
+        return FastNetwork(read_tensors(data, str(path)), **description, source=str(path)), meta
+    return read_network(data, description, str(path)), meta
 
 
 def _read_meta(path: Path) -> dict[str, Any]:

@@ -10,15 +10,33 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 
-from ohhell_env.bots.policy.features import HAND_SECTIONS, NUM_DERIVED, input_sources
+from ohhell_env.bots.policy.features import (
+    HAND_SECTIONS,
+    NUM_DERIVED,
+    canonical_relabelling,
+    input_sources,
+    write_input,
+)
 from ohhell_env.bots.policy.sparse import forward, in_blocks
 from ohhell_env.bots.policy.vectors import BLOCK
+from ohhell_env.kernel.jit import jit
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
+from ohhell_env.observation.standard import OBSERVATION_SIZE
 
 OUTPUTS = ("values", "logits")  # what a network's outputs are; a checkpoint's meta.json says which
 POINTS_PER_UNIT = 10.0  # points in a unit of a value, and of the returns that networks learn from
 LOGIT_SCALE = 15.0  # logits of a policy learned by gradients are this many times the outputs of its checkpoint
 _UNITS = -(-NUM_ACTIONS // BLOCK) * BLOCK  # outputs, filled up with zeros to whole blocks
+
+
+@jit
+def encode_views(views: Any, tables: Any, sources: Any, observation: Any, inputs: Any, relabellings: Any) -> None:
+    """The network's input for the seat to act in each view, suits in the order of play."""
+    for j in range(views.shape[0]):
+        view = views[j]
+        table = tables[view["table"]]
+        relabellings[j] = canonical_relabelling(view, table, view["player"])
+        write_input(view, table, view["player"], relabellings[j], sources, observation, inputs, j)
 
 
 def num_inputs(sections: Sequence[str]) -> int:
@@ -69,6 +87,7 @@ class FrozenNetwork:
                 f"{source}: width={width}, depth={depth}; width is a multiple of {BLOCK}, depth at least 1"
             )
         self.width, self.depth, self.sections = width, depth, tuple(sections)
+        self._sources = input_sources(self.sections)
         self.num_inputs = num_inputs(self.sections)
         wanted = shapes(width, depth, self.sections)
         missing, extra = sorted(set(wanted) - set(tensors)), sorted(set(tensors) - set(wanted))
@@ -119,6 +138,16 @@ class FrozenNetwork:
         outputs: NDArray[np.float32] = forward(np.ascontiguousarray(inputs), *self._layers)[:, :NUM_ACTIONS]
         return outputs
 
+    def evaluate(
+        self, views: NDArray[np.void], tables: NDArray[np.void]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Outputs for the seat to act in each view, (N, NUM_ACTIONS) by relabelled action, and the relabellings."""
+        inputs = np.empty((len(views), self.num_inputs), dtype=np.int8)
+        relabellings = np.empty(len(views), dtype=np.int64)
+        scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
+        encode_views(views, tables, self._sources, scratch, inputs, relabellings)
+        return self(inputs), relabellings
+
     def scaled(self, factor: float) -> FrozenNetwork:
         """The network with its outputs multiplied."""
         heads = {f"head.{part}": np.float32(factor) * self.tensors[f"head.{part}"] for part in ("weight", "bias")}
@@ -129,14 +158,22 @@ class FrozenNetwork:
         return {"width": self.width, "depth": self.depth, "sections": list(self.sections)}
 
 
+def read_tensors(data: bytes, path: str) -> dict[str, NDArray[Any]]:
+    """The tensors of a safetensors file's bytes.
+
+    Raises:
+        ValueError: if the bytes are no safetensors file.
+    """
+    try:
+        return load_tensors(data)
+    except SafetensorError as error:
+        raise ValueError(f"{path} is not a safetensors file, or is cut short: {error}") from None
+
+
 def read_network(data: bytes, description: Mapping[str, Any], path: str) -> FrozenNetwork:
     """The network of a safetensors file's bytes.
 
     Raises:
         ValueError: if the bytes are no safetensors file, or not of the network that is described.
     """
-    try:
-        tensors = load_tensors(data)
-    except SafetensorError as error:
-        raise ValueError(f"{path} is not a safetensors file, or is cut short: {error}") from None
-    return FrozenNetwork(tensors, **description, source=path)
+    return FrozenNetwork(read_tensors(data, path), **description, source=path)

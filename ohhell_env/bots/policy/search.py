@@ -20,7 +20,8 @@ from ohhell_env.bots.base import Bot
 from ohhell_env.bots.determinization import PLAN
 from ohhell_env.bots.endgame import keep_to_sure_options
 from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, judge_past, recall, resampled, tempered
-from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.bots.policy.bot import PolicyBot, student_of
+from ohhell_env.bots.policy.fast import FastNetwork
 from ohhell_env.bots.policy.features import LABELS, best_action, sampled_action
 from ohhell_env.bots.policy.network import POINTS_PER_UNIT
 from ohhell_env.kernel import rulebook
@@ -101,6 +102,31 @@ def returns(games: Any, tables: Any, seat: Int, options: Int, mean: Any) -> None
         mean[i % options] += (rulebook.hand_value(games[i], table, seat) - others / (players - 1)) / worlds
 
 
+def play_out_in_steps(
+    policy: PolicyBot, games: NDArray[np.void], tables: NDArray[np.void], noise: float, streams: NDArray[np.uint64]
+) -> int:
+    """Play hands to their ends by a policy in all seats, which judges one decision of every hand at a time.
+
+    Args:
+        policy: whose network judges.
+        games: (N,) of GAME, changed.
+        tables: the rules.
+        noise: temperature at which actions are drawn; 0 for the best ones.
+        streams: (N,) states of the games' random streams, moved on.
+
+    Returns:
+        How many decisions had a choice.
+    """
+    decisions = 0
+    active = np.arange(len(games))
+    while left := play_forced(games, tables, active):
+        active = active[:left]
+        values, relabellings = policy.values(games[active], tables)
+        apply_chosen(games, tables, active, values, relabellings, noise, streams)
+        decisions += left
+    return decisions
+
+
 class PolicySearchBot(Bot):
     """Looks one action ahead with the policy's rollouts.
 
@@ -108,9 +134,11 @@ class PolicySearchBot(Bot):
     bit for bit, whatever else is decided in the same call.
 
     Args:
-        policy: plays all seats in the rollouts, judges what the others did, and gives the prior.
+        policy: gives the prior.
         seed: seed of the bot's own random stream.
         worlds: sampled worlds, in each of which every option that is not ruled out is played out once.
+        fast: plays all seats in the rollouts and judges what the others did: a fast policy that was distilled from
+            ``policy``; None for ``policy`` itself, some twenty times slower.
 
     Raises:
         ValueError: if ``worlds`` is less than 1; from `choose`, if a view is one that no play can lead to.
@@ -118,17 +146,25 @@ class PolicySearchBot(Bot):
 
     plays_wide = False
 
-    def __init__(self, policy: PolicyBot, seed: int = 0, worlds: int = DEFAULT_WORLDS) -> None:
+    def __init__(
+        self, policy: PolicyBot, seed: int = 0, worlds: int = DEFAULT_WORLDS, fast: PolicyBot | None = None
+    ) -> None:
         super().__init__(seed)
         if worlds < 1:
             raise ValueError(f"worlds={worlds!r} is not allowed; use 1 or more")
         self.policy = policy
         self.worlds = worlds
+        self.fast = fast or policy
 
     @classmethod
     def load(cls, name_or_path: str | Path, seed: int = 0, worlds: int = DEFAULT_WORLDS) -> PolicySearchBot:
-        """From a shipped checkpoint's name or a checkpoint folder's path; raises as `load_policy` does."""
-        return cls(PolicyBot.load(name_or_path), seed, worlds)
+        """From a shipped checkpoint's name or a checkpoint folder's path; raises as `load_policy` does.
+
+        Where a fast policy that was distilled from it is shipped too, that one plays the rollouts.
+        """
+        policy = PolicyBot.load(name_or_path)
+        student = student_of(policy.meta["weights_sha256"])
+        return cls(policy, seed, worlds, None if student is None else PolicyBot.load(student))
 
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
         self.policy.warn_if_unfamiliar(tables)
@@ -183,7 +219,7 @@ class PolicySearchBot(Bot):
         likelihoods = np.zeros(len(boards))
         chances = np.zeros((len(boards), MAX_PLAYERS, NUM_BIDS))
         if count:
-            values, relabellings = self.policy.values(positions[:count], tables)
+            values, relabellings = self.fast.values(positions[:count], tables)
             judge_past(positions[:count], actions, worlds, values, relabellings, likelihoods, chances)
         sums = np.zeros((MAX_PLAYERS + 1, MAX_PLAYERS * NUM_BIDS))
         fill_sealed(boards, tables, chances, sums, key_of(key, _SEALED), likelihoods)
@@ -199,11 +235,10 @@ class PolicySearchBot(Bot):
         streams = np.empty(len(games), dtype=np.uint64)
         seat = int(boards["player"][0])
         place_options(boards, tables, np.arange(len(boards)), options, key_of(key, _PLAYOUTS), games, streams)
-        active = np.arange(len(games))
-        while left := play_forced(games, tables, active):
-            active = active[:left]
-            values, relabellings = self.policy.values(games[active], tables)
-            apply_chosen(games, tables, active, values, relabellings, NOISE, streams)
+        if isinstance(self.fast.network, FastNetwork):
+            self.fast.network.play_out(games, tables, NOISE, streams)
+        else:
+            play_out_in_steps(self.fast, games, tables, NOISE, streams)
         mean = np.empty(len(options))
         returns(games, tables, seat, len(options), mean)
         return mean
