@@ -91,8 +91,9 @@ def test_a_run_that_is_stopped_ends_as_if_never_interrupted(teacher, tmp_path, m
     assert distil(options(teacher, tmp_path / "stopped"), QUIET) == whole
     ends = [(tmp_path / name / "checkpoint" / WEIGHTS).read_bytes() for name in ("whole", "stopped")]
     assert ends[0] == ends[1]
-    again = distil(options(teacher, tmp_path / "whole"), QUIET)
-    assert again == whole, "a run that is done only tells its end again"
+    assert distil(options(teacher, tmp_path / "whole"), QUIET) == whole, "a run that is done only tells its end again"
+    longer = distil(options(teacher, tmp_path / "whole", decisions=6000), QUIET)
+    assert longer["kl"] < whole["kl"], "a run can be made longer"
 
 
 def test_the_quantised_student_is_the_one_that_learns(teacher):

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from ohhell_env.bots.policy.bot import encode_views, load_policy
+from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.policy.every_table import list_ones, write_words
 from ohhell_env.bots.policy.every_table_layout import BITS, NUM_INPUTS, NUM_WORDS, OUT_BID
 from ohhell_env.bots.policy.every_table_suits import labels_of, relabelling_of
 from ohhell_env.bots.policy.every_table_weights import for_every_table, same_inputs
 from ohhell_env.bots.policy.features import LABELS, canonical_relabelling, input_sources
-from ohhell_env.bots.policy.network import num_inputs
+from ohhell_env.bots.policy.network import encode_views, num_inputs
 from ohhell_env.kernel.jit import jit_apart
 from ohhell_env.kernel.state import NONE, WIDE_FORM, compile_rules
 from ohhell_env.kernel.widening import widened_games, widened_tables

@@ -357,9 +357,7 @@ def learn(
 def _claim(options: Options) -> None:
     """Write the run's options into its folder, or compare them with those there."""
     path = options.folder / CONFIG
-    now = {
-        name: value for name, value in options.to_json().items() if name not in ("folder", "save_minutes", "threads")
-    }
+    now = {name: value for name, value in options.to_json().items() if name not in _FREE}
     now["weights_sha256"] = hashlib.sha256((find_checkpoint(options.teacher) / WEIGHTS).read_bytes()).hexdigest()
     if path.exists():
         there = json.loads(path.read_text())
