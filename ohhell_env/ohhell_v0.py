@@ -82,7 +82,7 @@ first two, so that the rewards of a match add up to minus the score.
   players.
 - `render_mode`: `"ansi"`: `render()` returns the table as text; `"rgb_array"`: as a picture, (800, 1280, 3) uint8;
   `"human"`: every step shows it in a window. `env.viewer = seat` shows what that seat may see, `"table"` no cards but
-  those played, None (default) all; `env.totals = False` leaves the totals out of the text.
+  those played, None (default) all; `env.totals = False` leaves the totals out.
 - `illegal_reward`: an illegal action ends the match for everybody, with a warning and this reward for whoever made
   it. `raw_env` takes the same arguments but this one: there an illegal action raises `ValueError` and changes
   nothing.

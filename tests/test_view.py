@@ -189,9 +189,9 @@ def test_a_seats_view_has_its_own_cards_and_no_sealed_bid(tmp_path: Path) -> Non
     data = replay_data(replay, "", None, Review())
     for k, position in enumerate(data["positions"]):
         sight, game = data["sights"][position["sight"]], replay.game(k)
-        assert sight["hands"] == [[seat] for seat in range(4)]
+        assert sight["hands"] == [*([seat] for seat in range(4)), []], "those who look on see no cards"
         made = [seat for seat in range(4) if game.bids[seat] is not None and game.phase == BID]
-        assert sight["sealed"] == [[seat for seat in made if seat != viewer] for viewer in range(4)]
+        assert sight["sealed"] == [[seat for seat in made if seat != viewer] for viewer in (*range(4), "table")]
 
 
 def test_text_from_people_stays_text(tmp_path: Path) -> None:
@@ -382,7 +382,7 @@ def window(browser: Browser) -> Iterator[Page]:
     page.context.close()
 
 
-def expected(game: Game, viewer: int | None = None) -> list[dict[str, Any]]:
+def expected(game: Game, viewer: Any = None) -> list[dict[str, Any]]:
     rows, card_set = [], game.rules.deck.card_set
     for seat, bid in enumerate(game.visible_bids(viewer)):
         shown = game.sees_cards(viewer, seat)
@@ -440,6 +440,8 @@ def test_the_page_seen_by_one_seat_shows_what_that_seat_sees(window: Page, tmp_p
         rows = window.evaluate("document.querySelectorAll('#options tbody tr').length")
         mine = replay.game(position).player == 2 and position in replay.choices
         assert rows == (len(replay.game(position).legal_actions) if mine else 0)
+    open_file(window, page, "#4/4")
+    assert window.evaluate(SHOWN) == expected(replay.game(4), viewer="table")
     open_file(window, page, "#1/3")
     assert "bids, sealed" in window.evaluate("document.getElementById('status').textContent")
 

@@ -38,6 +38,16 @@ def test_one_may_begin_with_a_later_hand_and_sit_with_one_seat() -> None:
     assert all(card is None for scene in later for card in scene.seats[0].cards)
 
 
+def test_who_looks_on_sees_no_hands_and_totals_only_where_they_are_shown() -> None:
+    shown = list(scenes(Match(RULES, seed=1), BOTS, viewer="table", totals=False))
+    assert {scene.viewer for scene in shown} == {None}
+    assert all(card is None for scene in shown for seat in scene.seats for card in seat.cards)
+    assert {seat.score for scene in shown for seat in scene.seats} == {None}
+    assert any(seat.bid == "hidden" for scene in shown for seat in scene.seats)
+    frame = TablePainter(640).frame(shown[3])
+    assert not np.array_equal(frame, TablePainter(640).frame(watched()[3]))
+
+
 def test_a_saved_picture_is_the_table_as_it_stood(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture, record = tmp_path / "match.png", tmp_path / "match.jsonl"
     arguments = ["heuristic", "random", "--players", "3", "--seed", "5", "--scenes", "9", "--width", "640"]
@@ -94,7 +104,8 @@ def test_a_window_runs_to_the_end_and_q_closes_it() -> None:
     ("arguments", "message"),
     [
         (["nobody"], "player 'nobody' is not known"),
-        (["random", "--viewer", "4"], "--viewer 4 is not a seat; seats are 0..3"),
+        (["random", "--viewer", "4"], "--viewer 4 is not a seat; seats are 0..3, or table: no hands"),
+        (["random", "--viewer", "tables"], "--viewer tables is not a seat"),
         (["random", "--hand", "26"], "--hand 26 is not a hand of this match; use 1 to 25"),
         (["random"] * 5, "5 players for 4 seats"),
         (["random", "--fps", "0"], "--fps must be above 0"),

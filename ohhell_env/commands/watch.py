@@ -19,6 +19,7 @@ from ohhell_env.notice import if_slow
 from ohhell_env.options import RulesOptions, run_command
 from ohhell_env.records.match import Match, Seating, display_names, save_match
 from ohhell_env.render.scene import Scene, scene_of
+from ohhell_env.table.game import TABLE_VIEWER, Viewer
 
 KEYS = "space: stop and go   right: one step   up and down: faster and slower   q: close"
 GIF_WIDTH = 800
@@ -37,7 +38,7 @@ def play_steps(match: Match, players: Sequence[str], seed: int) -> Iterator[bool
 
 
 def scenes(
-    match: Match, players: Sequence[str], seed: int = 0, viewer: int | None = None, first_hand: int = 1
+    match: Match, players: Sequence[str], seed: int = 0, viewer: Viewer = None, first_hand: int = 1, totals: bool = True
 ) -> Iterator[Scene]:
     """What a spectator sees: the table before each action, each finished hand, and the end.
 
@@ -45,18 +46,19 @@ def scenes(
         match: a match that has just begun; it is played to its end as the scenes are taken.
         players: spec of each seat's player.
         seed: of the players.
-        viewer: the seat whose view it is; None sees everything.
+        viewer: the seat whose view it is; "table" sees no hands; None sees everything.
         first_hand: the hand with which the scenes begin; those before are played unseen.
+        totals: whether the totals of the match are shown.
     """
     names = display_names(players)
     if match.game.hand_number >= first_hand:
-        yield scene_of(match.game, viewer, names)
+        yield scene_of(match.game, viewer, names, totals)
     for ended in play_steps(match, players, seed):
         game = match.game
         if ended and game.phase != MATCH_OVER and game.past_hands[-1].hand_number >= first_hand:
-            yield scene_of(game.past_hands[-1], viewer, names)
+            yield scene_of(game.past_hands[-1], viewer, names, totals)
         if game.hand_number >= first_hand:
-            yield scene_of(game, viewer, names)
+            yield scene_of(game, viewer, names, totals)
 
 
 def save_picture(scene: Scene, path: Path, width: int) -> None:
@@ -148,8 +150,10 @@ class Options(RulesOptions):
     """Players: random, heuristic, search:N, checkpoints/NAME, ...; if fewer than seats, they take seats in turn."""
     seed: int = 0
     """Seed of the deals and of the players."""
-    viewer: Annotated[int | None, tyro.conf.arg(metavar="SEAT")] = None
-    """See what this seat sees; everything by default."""
+    viewer: Annotated[str | None, tyro.conf.arg(metavar="SEAT|table")] = None
+    """See what this seat sees, or with "table" no hands at all; everything by default."""
+    hide_totals: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Do not show the totals of the match."""
     hand: Annotated[int, tyro.conf.arg(metavar="K")] = 1
     """Begin with this hand."""
     scenes: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
@@ -176,8 +180,13 @@ def _watch(options: Options, console: Console) -> None:
     if not options.bots:
         raise ValueError("nobody plays: name at least one player, as in ohhell watch heuristic")
     rules = options.table_rules()
-    if options.viewer is not None and not 0 <= options.viewer < rules.players:
-        raise ValueError(f"--viewer {options.viewer} is not a seat; seats are 0..{rules.players - 1}")
+    viewer: Viewer = options.viewer
+    if options.viewer is not None and options.viewer.isdecimal():
+        viewer = int(options.viewer)
+    if viewer not in (None, TABLE_VIEWER, *range(rules.players)):
+        raise ValueError(
+            f"--viewer {options.viewer} is not a seat; seats are 0..{rules.players - 1}, or {TABLE_VIEWER}: no hands"
+        )
     if not 1 <= options.hand <= rules.num_hands:
         raise ValueError(f"--hand {options.hand} is not a hand of this match; use 1 to {rules.num_hands}")
     if len(options.bots) > rules.players:
@@ -186,7 +195,7 @@ def _watch(options: Options, console: Console) -> None:
         raise ValueError("--fps must be above 0 and --scenes 1 or more")
     players = tuple(options.bots[seat % len(options.bots)] for seat in range(rules.players))
     match = Match(rules, options.seed)
-    shown = islice(scenes(match, players, options.seed, options.viewer, options.hand), options.scenes)
+    shown = islice(scenes(match, players, options.seed, viewer, options.hand, not options.hide_totals), options.scenes)
     if options.gif is not None:
         count = save_animation(shown, options.gif, options.fps, options.width or GIF_WIDTH)
         console.print(f"{options.gif}: {count} scenes")

@@ -122,7 +122,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         rules: the table's rules.
         viewer: the seat whose view `render` shows, and nothing that this seat may not know; "table" shows what lies
             face up for all and no hands; None shows everything.
-        totals: whether `render` shows the match's totals, in mode "ansi" (online table, "Hide player points").
+        totals: whether `render` shows the match's totals (online table, "Hide player points").
         games: array of one record, `state.GAME` or ``WIDE_GAME``; bots read it.
         tables: array of one record, `state.TABLE` or ``WIDE_TABLE``.
         form: which of the two the table has, and the sizes that follow from it.
@@ -372,7 +372,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
             return text
         from ohhell_env.render.scene import scene_of
 
-        scene = scene_of(game, self.viewer)
+        scene = scene_of(game, self.viewer, totals=self.totals)
         if self.render_mode == "rgb_array":
             from ohhell_env.render.table import TablePainter
 
@@ -383,7 +383,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
 
         self._drawing = self._drawing or TableWindow(fps=self.metadata["render_fps"])
         if self._paid and game.phase != MATCH_OVER:  # first the hand that is just over
-            self._drawing.show(scene_of(game.past_hands[-1], self.viewer))
+            self._drawing.show(scene_of(game.past_hands[-1], self.viewer, totals=self.totals))
         self._drawing.show(scene)
         return None
 

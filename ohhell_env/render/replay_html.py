@@ -24,7 +24,7 @@ from ohhell_env.render.scene import scene_of, sorted_cards
 from ohhell_env.rules.cards import SUIT_NAMES, SUIT_SYMBOLS, CardSet
 from ohhell_env.rules.description import describe
 from ohhell_env.table.actions import deed, short_text
-from ohhell_env.table.game import Game
+from ohhell_env.table.game import TABLE_VIEWER, Game, Viewer
 
 _SPEAKING = (BID, BLIND, PASS_OR_NIL)
 RED_SUITS = "♦♥"
@@ -120,7 +120,7 @@ class _Sights:
     """Who sees what, each different case once.
 
     ``hands[viewer]`` are the seats whose cards the viewer sees, ``sealed[viewer]`` those whose bid is made and hidden,
-    ``blind[viewer]`` those whose blind bid is.
+    ``blind[viewer]`` those whose blind bid is. The viewers are the seats, and last those who look on without cards.
     """
 
     def __init__(self) -> None:
@@ -128,11 +128,12 @@ class _Sights:
 
     def number(self, game: Game) -> int:
         seats = range(game.players)
+        viewers: tuple[Viewer, ...] = (*seats, TABLE_VIEWER)
         hidden = [
-            [[seat for seat, bid in enumerate(visible(viewer)) if bid == "hidden"] for viewer in seats]
+            [[seat for seat, bid in enumerate(visible(viewer)) if bid == "hidden"] for viewer in viewers]
             for visible in (game.visible_bids, game.visible_first_bids)
         ]
-        hands = [[seat for seat in seats if game.sees_cards(viewer, seat)] for viewer in seats]
+        hands = [[seat for seat in seats if game.sees_cards(viewer, seat)] for viewer in viewers]
         sight = {"hands": hands, "sealed": hidden[0], "blind": hidden[1]}
         if sight not in self.known:
             self.known.append(sight)

@@ -38,7 +38,7 @@ class SeatScene:
     cards: tuple[str | None, ...]
     bid: int | str | None
     taken: int
-    score: float
+    score: float | None  # None where totals are hidden
     points: float | None  # of the last finished hand; None before there is one
     dealer: bool
     to_act: bool
@@ -137,13 +137,14 @@ class Scene:
         return f"{' and '.join(winners)} {verb}{'' if len(winners) == 1 else ' together'}"
 
 
-def scene_of(game: Game, viewer: Viewer = None, names: Sequence[str] | None = None) -> Scene:
+def scene_of(game: Game, viewer: Viewer = None, names: Sequence[str] | None = None, totals: bool = True) -> Scene:
     """The table as a viewer sees it.
 
     Args:
         game: the table.
         viewer: a seat, which sees what a player there sees; "table" sees no hands; None sees everything.
         names: of the players by seat; ``player_0`` and so on by default.
+        totals: whether the match's totals are shown (online table, "Hide player points").
 
     Raises:
         ValueError: if ``viewer`` is none of these, or there are not as many names as seats.
@@ -162,7 +163,7 @@ def scene_of(game: Game, viewer: Viewer = None, names: Sequence[str] | None = No
             cards=_hand(game, viewer, seat),
             bid=bids[seat],
             taken=game.taken[seat],
-            score=game.scores[seat],
+            score=game.scores[seat] if totals else None,
             points=points[seat] if points else None,
             dealer=seat == game.dealer,
             to_act=seat == game.player,

@@ -286,7 +286,7 @@ class TablePainter:
         self._write("Scores", 14, MUTED, (left, y))
         self._write("last hand", 14, MUTED, (right - 62, y), 1.0)
         self._write("total", 14, MUTED, (right, y), 1.0)
-        best = (min if scene.lowest else max)(seat.score for seat in scene.seats)
+        best = (min if scene.lowest else max)(seat.score or 0.0 for seat in scene.seats)
         y += 20
         for seat in scene.seats:
             self._rule(left, right, y - 7)
@@ -294,7 +294,8 @@ class TablePainter:
             self._write(seat.name, 15, GOLD if leads else CREAM, (left, y + 7), room=112)
             if seat.points is not None:
                 self._write(f"{seat.points:+g}", 15, GREEN if seat.points > 0 else MUTED, (right - 62, y + 7), 1.0)
-            self._write(f"{seat.score:g}", 16, GOLD if leads else CREAM, (right, y + 7), 1.0)
+            total = "" if seat.score is None else f"{seat.score:g}"
+            self._write(total, 16, GOLD if leads else CREAM, (right, y + 7), 1.0)
             y += 27
         self._rule(left, right, y - 7)
         return y

@@ -86,7 +86,8 @@ def seats_table(scene: Scene) -> Table:
         if scene.bidding:
             need = Text()
         who = Text(one.name, style="bold" if seat == scene.viewer else "")
-        table.add_row("D" if one.dealer else "", who, one.bid_text, str(one.taken), need, card, f"{one.score:g}")
+        total = "" if one.score is None else f"{one.score:g}"
+        table.add_row("D" if one.dealer else "", who, one.bid_text, str(one.taken), need, card, total)
     return table
 
 

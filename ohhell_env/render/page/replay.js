@@ -149,7 +149,7 @@
     }
     title.textContent = position.player === null ? "No decision" : sentence(`${data.names[position.player]} ${does(position.player, "decide")}`);
     if (position.player !== null && viewer !== null && viewer !== position.player) {
-      box.replaceChildren(make("p", "note", `Hidden: it would tell ${data.names[viewer]} about this hand.`));
+      box.replaceChildren(make("p", "note", `Hidden: it would tell ${data.names[viewer] ?? "those who look on"} about this hand.`));
     } else if (!options) {
       box.replaceChildren(make("p", "note", position.player === null ? "The hand is over." : "There is no choice: one action is legal."));
     } else box.replaceChildren(optionTable(options), make("p", "note", ...legend()));
@@ -314,7 +314,7 @@
 
   function fromAddress() {
     const [position, seat] = location.hash.slice(1).split("/");
-    lookAs(/^\d+$/.test(seat) && Number(seat) < data.names.length ? Number(seat) : null);
+    lookAs(/^\d+$/.test(seat) && Number(seat) <= data.names.length ? Number(seat) : null);
     go(position === "end" ? data.positions.length - 1 : Number(position) || 0);
   }
 
@@ -325,7 +325,7 @@
     byId("more-rules").textContent = more.join("\n");
     const everybody = make("option", "", "everybody");
     everybody.value = "";
-    byId("viewer").append(everybody, ...data.names.map((name, seat) => {
+    byId("viewer").append(everybody, ...[...data.names, "those who look on"].map((name, seat) => {
       const option = make("option", "", name);
       option.value = String(seat);
       return option;

@@ -77,7 +77,7 @@ function pips(seat) {
 function standing(seat) {
   const need = seat.need;
   if (need === null || table.scene.bidding) return "";
-  return need < 0 ? `over by ${-need}` : need === 0 ? "made" : "";
+  return need < 0 ? `over by ${-need}` : need === 0 ? "has it" : "";
 }
 
 function panel(number_) {
@@ -89,7 +89,7 @@ function panel(number_) {
   head.querySelector(".score").title = "points";
   const state = standing(seat);
   const body = make("div", "facts", make("span", "contract", contract(seat)), pips(seat),
-    make("span", `standing ${state === "made" ? "made" : state.startsWith("over") ? "over" : ""}`, state));
+    make("span", `standing ${state === "has it" ? "made" : state.startsWith("over") ? "over" : ""}`, state));
   return make("div", `panel ${seat.to_act && !table.over ? "acts" : ""} ${seat.winner ? "wins" : ""}`, head, body,
     gone ? make("div", "gone-note", "not here") : null);
 }
