@@ -124,16 +124,16 @@ def test_a_crash_while_saving_leaves_the_old_record(tmp_path: Path, monkeypatch:
     old = path.read_text(encoding="utf-8")
     play(env, 1)
 
-    def half_written(self: Path, text: str, **arguments: Any) -> int:
-        with self.open("w", encoding="utf-8") as file:
-            file.write(text[: len(text) // 2])
+    def half_written(self: Path, content: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(content[: len(content) // 2])
         raise OSError("no space left on device")
 
     def refused(*arguments: Any) -> None:
         raise OSError("no space left on device")
 
     with monkeypatch.context() as patch, pytest.raises(OSError, match="no space left"):
-        patch.setattr(Path, "write_text", half_written) if crash == "write" else patch.setattr(os, "replace", refused)
+        patch.setattr(Path, "write_bytes", half_written) if crash == "write" else patch.setattr(os, "replace", refused)
         save_record(env.game, path)
     assert path.read_text(encoding="utf-8") == old
     save_record(env.game, path)

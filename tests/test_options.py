@@ -84,6 +84,7 @@ def test_every_option_of_the_rules_can_be_typed_and_read_back() -> None:
         "cooperative": {"bids": "open", "hook": False},
         "duplicates": {"deck": "double deck"},
         "deals": {"deck": Deck.of(SMALL), "players": 3},
+        "sort_hands": {"own_cards": "hidden"},
     }
     for option in fields(Rules):
         value = values.get(option.name, True)  # an option that is new here: most are on or off

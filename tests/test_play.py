@@ -286,7 +286,7 @@ def test_the_command_breaks_off_and_goes_on(tmp_path: Path, capsys: pytest.Captu
     assert main(["--resume", record], ask=lambda question: "q") == 0
     assert "heuristic 2" in capsys.readouterr().out
     assert main([*new, "--record", record], ask=interrupt) == 2
-    assert f"take it up with --resume {record}" in capsys.readouterr().err.replace("\n", " ")
+    assert f"continue it with --resume {record}" in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_what_is_typed_may_come_from_a_pipe(tmp_path: Path) -> None:

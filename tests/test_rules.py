@@ -379,7 +379,7 @@ def test_a_card_is_no_fraction(number: Any) -> None:
 
 def test_a_deck_holds_each_card_once_or_twice() -> None:
     assert len(STANDARD_DECK) == 52 and Deck.of("3C 2C").cards == (0, 1) and Deck.of([1, "2C"]) == Deck.of("2C 3C")
-    with pytest.raises(ValueError, match="holds 2C 3 times; a card may stand twice"):
+    with pytest.raises(ValueError, match="holds 2C 3 times; a deck may hold a card at most twice"):
         Deck.of("2C 3C 2C 2C")
     with pytest.raises(ValueError, match="is empty; a deck needs at least one card"):
         Deck.of("")

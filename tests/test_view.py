@@ -295,13 +295,13 @@ def test_a_review_reads_back_and_the_command_shows_it_unasked(tmp_path: Path, ca
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (lambda text: text[:-20], "no review"),
-        (lambda text: "[]", "no review"),
+        (lambda text: text[:-20], "not a review"),
+        (lambda text: "[]", "not a review"),
         (lambda text: text.replace('"version": 1', '"version": 2'), "version 1"),
         (lambda text: text.replace('"record": "', '"record": "0'), "another record"),
         (lambda text: text.replace('"position": 0', '"position": 99999'), "99999"),
         (lambda text: text.replace('"bid 0"', '"bid 9"', 1), "not the legal actions"),
-        (lambda text: re.sub(r'"points": [\d.]+', '"points": NaN', text, count=1), "no number"),
+        (lambda text: re.sub(r'"points": [\d.]+', '"points": NaN', text, count=1), "not a number"),
         (lambda text: text.replace('"decisions"', '"decision"'), "decisions"),
     ],
 )
