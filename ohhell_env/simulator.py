@@ -221,6 +221,7 @@ class Simulator:
         observe: write observations; without them a simulator takes a third of the memory and steps faster.
         threads: step games in this many threads, for large N.
         decks: decks for the first hands of every match, in the order dealt; hands beyond them are shuffled.
+        form: hold the games in this form, `state.WIDE_FORM`, which has room for every table, even if they need less.
 
     Raises:
         ValueError: for a value that is not allowed, naming it.
@@ -236,6 +237,7 @@ class Simulator:
         observe: bool = True,
         threads: int = 1,
         decks: Sequence[str | Sequence[str | int]] = (),
+        form: Form | None = None,
     ) -> None:
         if rules is None or isinstance(rules, Rules):
             rules = (rules or Rules(),)
@@ -251,7 +253,7 @@ class Simulator:
         self.observe_games = observe
         self.threads = threads
         self.players = max(one.players for one in self.rules)
-        self.form = form_of(self.rules)
+        self.form = form or form_of(self.rules)
         self.tables = compile_rules(self.rules, self.form)
         self._decks = given_decks(decks, self.rules)
         self._rollouts = np.zeros(num_games, dtype=np.uint64)

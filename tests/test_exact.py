@@ -12,11 +12,13 @@ from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.bots.search import SearchBot
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
+from ohhell_env.kernel.state import HAND_OVER
 from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.exact import Tree, every_deal, num_deals, policy_of, responses, uniform
 from training.learning.network import PolicyNetwork
+from training.learning.tables import take_actions, write_returns
 
 BID_0, BID_1 = 52, 53
 
@@ -170,3 +172,63 @@ def test_tables_that_are_too_large_and_policies_that_are_none_are_refused():
     for wrong in (lambda v, t: 0.9 * uniform(v, t), lambda v, t: np.eye(NUM_ACTIONS)[np.zeros(len(v), int)]):
         with pytest.raises(ValueError, match="not a distribution over the legal actions"):
             tree.write_out(wrong)
+
+
+WIDE = {
+    "forehead": Rules(3, (1,), bids="open", deck=Deck.of(EIGHT), own_cards="forehead"),
+    "named trump": Rules(3, (1,), bids="open", deck=Deck.of("AC KC AD KD AH"), trump="named"),
+    "negative": Rules(3, (1,), bids="open", deck=Deck.of(EIGHT), scoring="negative"),
+    "cooperative": Rules(3, (2,), bids="open", hook=False, cooperative=True, deck=Deck.of("AC KC QC AD KD QD")),
+    "jokers": Rules(3, (1,), bids="open", deck=Deck.of("*S *1 3C 4C 3D", card_set="oh sh")),
+    "two copies": Rules(3, (1,), bids="open", deck=Deck.of("AC AC KC AD KD"), duplicates="ante"),
+    "last card": Rules(3, (2,), bids="open", deck=Deck.of("AC KC QC AD KD QD"), full_deal="last"),
+    "golden": Rules(3, ("2 golden",), bids="open", deck=Deck.of("AC KC QC AD KD QD")),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_wide_tables_are_walked_as_they_are_played(name):
+    """The mean of many hands that random players play is the exact value; a best response gains and is reached."""
+    rules = WIDE[name]
+    tree = Tree(rules)
+    profile = all_play(tree, uniform)
+    exact = tree.responses(profile)
+    hands = 20_000
+    simulator = Simulator(rules, hands, seed=1, observe=False)
+    games, bot = simulator.games, RandomBot(3)
+    while (live := np.flatnonzero(games["phase"] != HAND_OVER)).size:
+        take_actions(games, simulator.tables, live, bot.act(simulator, live))
+    returns = np.zeros((hands, 3))
+    write_returns(games, simulator.tables, returns)
+    error = returns.std(axis=0).max() / np.sqrt(hands)
+    assert exact.values == pytest.approx(returns.mean(axis=0), abs=4 * error + 1e-9)
+    assert (exact.best >= exact.values - 1e-9).all() and (exact.best - exact.values).max() > 0.01
+    for seat in range(3):
+        value, response = tree.best_response(profile, seat)
+        assert tree.values([*profile[:seat], response, *profile[seat + 1 :]])[seat] == pytest.approx(value)
+
+
+def test_the_dealers_last_card_is_each_of_its_cards_in_turn():
+    decks = list(every_deal(WIDE["last card"]))
+    assert len(decks) == num_deals(WIDE["last card"]) == 90 * 2 and len(set(map(tuple, decks))) == 180
+    assert {deck[-1] for deck in decks} == set(WIDE["last card"].deck.cards)
+
+
+def test_on_the_forehead_a_seat_knows_the_others_cards_and_not_its_own():
+    tree = Tree(WIDE["forehead"])
+    first = tree.depths[0]
+    assert first.player.tolist() == [1] * len(first.player)
+    assert len(first.views) == 8 * 7 * 6, "two cards of others seen, and the card turned up"
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (Rules(3, (1,), bids="together", hook=False, knocking=True, deck=Deck.of(EIGHT)), "knocking=True cannot be"),
+        (Rules(3, (1,), own_cards="hidden", deck=Deck.of(EIGHT)), "own_cards='hidden' cannot be followed"),
+        (Rules(3, (1,), trump="cut", deck=Deck.of(EIGHT)), "trump='cut' cannot be followed"),
+    ],
+)
+def test_tables_whose_views_forget_are_refused(rules, message):
+    with pytest.raises(ValueError, match=message):
+        Tree(rules)

@@ -194,7 +194,7 @@ def test_an_iteration_depends_on_its_number_and_the_network_alone():
 
 
 def test_the_mixture_holds_every_table_that_the_options_allow():
-    rules, shares = Config(players=(3, 7, 7), max_hand_size=5).tables()
+    rules, shares = Config(players=(3, 7, 7), max_hand_size=5).mixture()
     assert {(one.players, one.hand_sizes[0], one.bids, one.hook) for one in rules} == {
         (p, n, bids, hook) for p in (3, 7) for n in range(1, 6) for bids in ("sealed", "open") for hook in (True, False)
     }

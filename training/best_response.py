@@ -37,7 +37,7 @@ from ohhell_env.bots.policy.network import FrozenNetwork
 from ohhell_env.options import Meter, progress, run_command
 from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.description import describe
-from ohhell_env.rules.limits import MAX_PLAYERS
+from ohhell_env.rules.limits import WIDE_MAX_PLAYERS
 from ohhell_env.rules.rules import Rules
 from training.exact import policy_of, responses
 from training.learning.checkpoint import take_weights
@@ -55,7 +55,7 @@ ENT_COEF = 0.005  # the exploiters' at the start: they have little to find out
 def one_seat(seed: int, iteration: int, players: NDArray[np.int64]) -> NDArray[np.int8]:
     """The learner has one seat in each hand, drawn at random; a frozen policy has all the others. See `Seats`."""
     own = np.random.default_rng((seed, iteration, 1)).integers(players)
-    return np.where(own[:, None] == np.arange(MAX_PLAYERS), LEARNER, PAST).astype(np.int8)
+    return np.where(own[:, None] == np.arange(WIDE_MAX_PLAYERS), LEARNER, PAST).astype(np.int8)
 
 
 def trained_network(frozen: PolicyBot) -> FrozenNetwork:

@@ -4,7 +4,8 @@ A table's whole tree is walked breadth first on the kernel's own records, all de
 what the seat to act sees: the record as `observation.blind` leaves it, which holds every card and bid in order, so
 that nobody forgets (perfect recall) and a best response follows by backward induction (Lanctot et al. 2009).
 
-Values are points of the hand minus the mean of the others', as in training; at a table they add up to 0.
+Values are what the hand brings a seat minus the mean of the others', as in training: at a table they add up to 0. At a
+cooperative table, where all have the same, they are what it brings all.
 """
 
 from __future__ import annotations
@@ -23,21 +24,19 @@ from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import jit, mix
-from ohhell_env.kernel.rulebook import NUM_ACTIONS
-from ohhell_env.kernel.state import GAME
-from ohhell_env.rules.limits import MAX_PLAYERS
+from ohhell_env.kernel.state import HAND_OVER, NONE, form_of_records
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator, observe_current
-from training.learning.collector import relative_points, score_hands
+from training.learning.tables import longest, write_returns
 
 MAX_NODES = 3_000_000  # of one depth of the tree: about 2 GB while it is built
 _UNSEEN = np.empty((0, 0), dtype=np.int8)  # no observations are wanted
 
 Policy = Callable[[NDArray[np.void], NDArray[np.void]], NDArray[np.float64]]
-"""(views, tables) -> probabilities (I, NUM_ACTIONS) of the actions; the views are as a bot gets them."""
+"""(views, tables) -> probabilities (I, A) of the A actions of their form; the views are as a bot gets them."""
 
 Strategy = list[NDArray[np.float64]]
-"""A policy written out: for each depth the probabilities (I, NUM_ACTIONS) at its information sets."""
+"""A policy written out: for each depth the probabilities (I, A) at its information sets."""
 
 
 @jit
@@ -52,7 +51,8 @@ def follow(games: Any, tables: Any, parents: Any, actions: Any, children: Any) -
     """``children[j]`` is game ``parents[j]`` after ``actions[j]``."""
     for j in range(parents.shape[0]):
         children[j] = games[parents[j]]
-        rulebook.apply(children[j], tables[children[j]["table"]], actions[j])
+        if children[j]["phase"] != HAND_OVER:
+            rulebook.apply(children[j], tables[children[j]["table"]], actions[j])
 
 
 @jit
@@ -72,11 +72,15 @@ def every_deal(rules: Rules) -> Iterator[list[int]]:
     """
     size = rules.hand_sizes[0]
     for hands, stock in every_hands(rules.deck.cards, rules.players, size):
-        dealt = [hand[k] for k in range(size) for hand in hands]
-        for turned in stock if stock and rules.trump == "turned" else stock[:1]:
-            yield [*dealt, turned, *(card for card in stock if card != turned)]
-        if not stock:
-            yield dealt
+        *others, own = hands  # the dealer's hand is dealt last
+        lasts = range(size) if not stock and rules.full_deal == "last" else range(1)
+        for last in lasts:  # where the last card dealt makes trump, each of the dealer's cards may be that
+            ordered = [*others, (*own[:last], *own[last + 1 :], own[last])]
+            dealt = [hand[k] for k in range(size) for hand in ordered]
+            for k in range(len(stock) if rules.trump == "turned" else min(len(stock), 1)):
+                yield [*dealt, stock[k], *stock[:k], *stock[k + 1 :]]
+            if not stock:
+                yield dealt
 
 
 def every_hands(
@@ -86,8 +90,9 @@ def every_hands(
     if seats == 0:
         yield (), cards
         return
-    for hand in combinations(cards, size):
-        left = tuple(card for card in cards if card not in hand)
+    for places in combinations(range(len(cards)), size):  # two copies of a card are two cards: all are equally likely
+        hand = tuple(cards[k] for k in places)
+        left = tuple(card for k, card in enumerate(cards) if k not in places)
         for hands, stock in every_hands(left, seats - 1, size):
             yield (hand, *hands), stock
 
@@ -98,6 +103,8 @@ def num_deals(rules: Rules) -> int:
     for _ in range(rules.players):
         number *= math.comb(left, rules.hand_sizes[0])
         left -= rules.hand_sizes[0]
+    if left == 0 and rules.full_deal == "last":
+        return number * rules.hand_sizes[0]
     return number * (max(left, 1) if rules.trump == "turned" else 1)
 
 
@@ -107,9 +114,9 @@ class Depth(NamedTuple):
     Depths at which nobody has a choice are left out.
 
     Attributes:
-        player: (I,) seat to act.
-        views: (I,) of `state.GAME`, what it sees.
-        mask: (I, NUM_ACTIONS) bool, legal actions.
+        player: (I,) seat to act; NONE for the hands that are over while others go on, which have one move, action 0.
+        views: (I,) of game records, what it sees.
+        mask: (I, A) bool, legal actions.
         information: (N,) information set of each position.
         parents: (M,) position that each move is made in; the positions of the next depth are the moves, in order.
         actions: (M,) the action.
@@ -152,12 +159,22 @@ class Tree:
         rules: the table; a match of a single hand.
 
     Raises:
-        ValueError: if the match has more hands, or the tree is too large to follow.
+        ValueError: if the match has more hands, the tree is too large to follow, or a seat's view does not hold all
+            that it has seen (bids of earlier rounds, which position a card had).
     """
 
     def __init__(self, rules: Rules) -> None:
         if rules.num_hands != 1:
             raise ValueError(f"ramp={rules.ramp!r} has {rules.num_hands} hands; the exact tree is that of a single one")
+        for wrong, option in (
+            (rules.knocking, "knocking=True"),
+            (rules.own_cards == "hidden", "own_cards='hidden'"),
+            (rules.trump in ("cut", "drawn") or rules.full_deal == "cut", f"trump={rules.trump!r}"),
+        ):
+            if wrong:
+                raise ValueError(
+                    f"{option} cannot be followed exactly: a seat's view does not hold all that it has seen"
+                )
         self.rules = rules
         self._refuse_above(num_deals(rules))
         decks = np.array(list(every_deal(rules)), dtype=np.int8)
@@ -166,23 +183,28 @@ class Tree:
         self.tables = simulator.tables
         games = simulator.games
         games["deck"][:, : decks.shape[1]] = decks
+        if rules.first_dealer == "random":
+            games["dealer"] = 0  # seats are alike
         deal_all(games, self.tables)
+        self.actions = simulator.form.num_actions
         self.depths: list[Depth] = []
-        for _ in range(rules.players * (rules.hand_sizes[0] + 1)):
-            mask = np.empty((len(games), NUM_ACTIONS), dtype=np.int8)
+        for _ in range(longest([rules])):
+            over = games["phase"] == HAND_OVER
+            if over.all():
+                break
+            mask = np.empty((len(games), self.actions), dtype=np.int8)
             player = np.empty(len(games), dtype=np.int64)
             observe_current(games, self.tables, 0, len(games), _UNSEEN, mask, player)
+            mask[over, 0] = 1
             parents, actions = np.nonzero(mask)  # (M,), (M,)
             self._refuse_above(len(parents))
             if len(parents) > len(games):
                 self.depths.append(self._depth(games, player, mask == 1, parents, actions))
-            children = np.empty(len(parents), dtype=GAME)
+            children = np.empty(len(parents), dtype=games.dtype)
             follow(games, self.tables, parents, actions, children)
             games = children
-        points = np.zeros((len(games), MAX_PLAYERS))
-        score_hands(games, self.tables, points)
-        players = np.full(len(games), rules.players)
-        self.returns = relative_points(points, players)[:, : rules.players]  # (leaves, P)
+        self.returns = np.zeros((len(games), rules.players))  # (leaves, P)
+        write_returns(games, self.tables, self.returns)
 
     def _refuse_above(self, nodes: int) -> None:
         if nodes > MAX_NODES:
@@ -194,8 +216,12 @@ class Tree:
 
     def _depth(self, games: NDArray[np.void], player: Any, mask: Any, parents: Any, actions: Any) -> Depth:
         """The positions of one depth, those that look alike to the seat to act in one information set."""
-        views, keys = np.empty(len(games), dtype=GAME), np.empty(len(games), dtype=np.int64)
-        look(games, self.tables, np.arange(len(games)), 0, views, keys)
+        views, keys = np.zeros(len(games), dtype=games.dtype), np.empty(len(games), dtype=np.int64)
+        live = np.flatnonzero(games["phase"] != HAND_OVER)
+        seen = np.empty(len(live), dtype=games.dtype)
+        look(games, self.tables, live, 0, seen, keys[: len(live)])
+        views[live] = seen  # those of hands that are over stay empty: one information set
+        player = np.where(games["phase"] == HAND_OVER, NONE, player)
         words = views.view(np.uint64).reshape(len(games), -1)
         hashes = np.empty(len(games), dtype=np.uint64)
         hash_rows(words, hashes)
@@ -262,7 +288,7 @@ class Tree:
             np.add.at(totals, (at, depth.actions), reaches[d][depth.parents] * values)
             best = np.where(depth.mask, totals, -np.inf).argmax(axis=1)  # (I,)
             own = depth.player == seat
-            response[d][own] = np.eye(NUM_ACTIONS)[best[own]]
+            response[d][own] = np.eye(self.actions)[best[own]]
             values = depth.sums(np.where(own[at], response[d][at, depth.actions], moves[d]) * values)
         return float(values.mean()), response
 
@@ -284,7 +310,8 @@ def responses(rules: Rules, policy: Policy) -> Responses:
 
 def uniform(views: NDArray[np.void], tables: NDArray[np.void]) -> NDArray[np.float64]:
     """The policy of the random player."""
-    mask, player = np.empty((len(views), NUM_ACTIONS), dtype=np.int8), np.empty(len(views), dtype=np.int64)
+    actions = form_of_records(views).num_actions
+    mask, player = np.empty((len(views), actions), dtype=np.int8), np.empty(len(views), dtype=np.int64)
     observe_current(views, tables, 0, len(views), _UNSEEN, mask, player)
     return mask / mask.sum(axis=1, keepdims=True)
 
@@ -300,7 +327,9 @@ def policy_of(bot: Bot) -> Policy:
     if isinstance(bot, PolicyBot):
         return bot.probabilities
     if isinstance(bot, HeuristicBot):
-        return lambda views, tables: np.eye(NUM_ACTIONS)[bot.choose(views, tables, np.zeros(len(views), np.int64))]
+        return lambda views, tables: np.eye(form_of_records(views).num_actions)[
+            bot.choose(views, tables, np.zeros(len(views), np.int64))
+        ]
     raise ValueError(
         f"{type(bot).__name__} plays by chance, and its probabilities are not known; exact values are those of "
         "policies, 'heuristic' and 'random'"

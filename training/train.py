@@ -20,7 +20,7 @@ from rich.console import Console
 
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.policy.bot import PolicyBot, find_checkpoint, load_checkpoint
-from ohhell_env.bots.policy.network import FrozenNetwork
+from ohhell_env.bots.policy.network import EVERY_TABLE, FrozenNetwork
 from ohhell_env.files import write_whole
 from ohhell_env.options import INTERRUPTED
 from training.learning.checkpoint import (
@@ -45,8 +45,9 @@ from training.learning.optimisation import (
 )
 from training.learning.past import EVERY, PastPolicies
 from training.learning.progress import Progress, closing_words
+from training.learning.tables import UNIT, measured_spreads
 from training.learning.throughput import bare_rate, faster_arithmetic
-from training.learning.validation import evaluate
+from training.learning.validation import evaluate, watched_tables
 
 HELP = """Train a policy by self-play.
 
@@ -99,7 +100,12 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         config.folder.mkdir(parents=True, exist_ok=True)
         write_whole(config.folder / "config.json", (json.dumps(config.to_json(), indent=2) + "\n").encode())
         progress = Progress(config.folder, counters.iteration, console)
-    collector = learner.collector(rank, processes, bots=bots)
+    units = None
+    if config.rules or config.tables:
+        console.print("measuring the spread of each table's points, once")
+        units = UNIT * measured_spreads(config.mixture().rules, config.folder, write=rank == 0)
+    collector = learner.collector(rank, processes, bots=bots, units=units)
+    watched = watched_tables(config)
     stop = StopAfterIteration()
     first = True
     done = share_done(config, counters.decisions, counters.cpu_seconds)
@@ -188,7 +194,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
             losses,
         )
         if config.eval_minutes and (last or now - evaluated >= 60 * config.eval_minutes):
-            results = evaluate(PolicyBot(average.frozen()), opponent, config.eval_deals)
+            results = evaluate(PolicyBot(average.frozen()), opponent, config.eval_deals, watched)
             progress.evaluated(counters.iteration, config.eval_opponent, results)
             evaluated = time.monotonic()
         if last or now - saved >= 60 * config.save_minutes:
@@ -210,10 +216,10 @@ def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:
     if not config.init_from:
         return network, []
     given, meta = load_checkpoint(find_checkpoint(config.init_from))
-    if not isinstance(given, FrozenNetwork) or given.describe() != network.describe():
-        raise ValueError(
-            f"init_from={config.init_from!r} has a network of {given.describe()}, the run's is {network.describe()}"
-        )
+    mapped = config.every_table and getattr(given, "sections", None) != EVERY_TABLE  # the standard form's weights
+    wanted = {**network.describe(), **({"sections": given.describe()["sections"]} if mapped else {})}
+    if not isinstance(given, FrozenNetwork) or given.describe() != wanted:
+        raise ValueError(f"init_from={config.init_from!r} has a network of {given.describe()}, the run's is {wanted}")
     take_weights(network, given, learner.output_scale)
     return network, stages(meta)
 

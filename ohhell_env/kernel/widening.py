@@ -20,8 +20,10 @@ from ohhell_env.kernel.state import (
     TABLE,
     TURNED,
     WIDE_FIRST_BID,
+    WIDE_FORM,
     WIDE_GAME,
     WIDE_TABLE,
+    Form,
 )
 from ohhell_env.rules.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 
@@ -106,3 +108,10 @@ def widened_games(games: NDArray[np.void]) -> NDArray[np.void]:
     wide = np.zeros(len(games), dtype=WIDE_GAME)
     _widen(games, wide)
     return wide
+
+
+def widened_actions(form: Form) -> NDArray[np.int64]:
+    """The action of the wide form that each action of a form is: (num_actions,)."""
+    if form is WIDE_FORM:
+        return np.arange(form.num_actions)
+    return np.concatenate([np.arange(form.kinds), WIDE_FIRST_BID + np.arange(form.num_bids)])

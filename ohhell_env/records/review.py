@@ -143,7 +143,11 @@ def _ask_policy(replay: Replay, positions: list[int], name: str) -> tuple[dict[s
     if not bot.knows_values:
         return about, probabilities, None
     values, relabellings = bot.values(views, replay.tables)
-    return about, probabilities, POINTS_PER_UNIT * np.take_along_axis(values, LABELS[relabellings], axis=1)
+    return (
+        about,
+        probabilities,
+        POINTS_PER_UNIT * np.take_along_axis(values, LABELS[relabellings, : values.shape[1]], axis=1),
+    )
 
 
 def _ask_search(

@@ -16,9 +16,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as numpy_bytes
 from safetensors.torch import save as tensor_bytes
 
-from ohhell_env.bots.policy.bot import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS
+from ohhell_env.bots.policy.bot import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS, input_layout
 from ohhell_env.bots.policy.fast import KIND, FastNetwork
-from ohhell_env.bots.policy.features import INPUT_HASH
 from ohhell_env.bots.policy.network import FrozenNetwork
 from ohhell_env.bots.policy.trained_for import TrainedFor
 from ohhell_env.bots.policy.vectors import MIDDLE
@@ -134,9 +133,11 @@ def take_weights(network: PolicyNetwork, given: FrozenNetwork, scale: float) -> 
     scale_outputs(network, scale)
 
 
-def tables_of(config: Config) -> TrainedFor:
-    """The tables that a run trains for."""
-    rules = config.tables()[0]
+def tables_of(config: Config) -> TrainedFor | None:
+    """The tables that a run trains for; None of a network for every table."""
+    if config.every_table:
+        return None
+    rules = config.mixture().rules
     return TrainedFor(
         players=tuple(sorted({one.players for one in rules})),
         max_hand_size=max(one.peak for one in rules) if not config.max_hand_size else config.max_hand_size,
@@ -157,10 +158,10 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
         "format": FORMAT,
         "environment": ENVIRONMENT,
         "observation_layout": LAYOUT_HASH,
-        "input_layout": INPUT_HASH,
+        "input_layout": input_layout(network.sections),
         "network": network.describe(),
         "outputs": learner_of(config).outputs,
-        "tables": tables_of(config).to_json(),
+        "tables": tables.to_json() if (tables := tables_of(config)) else None,
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
         "decisions": counters.decisions,
         "hands": counters.hands,
@@ -194,7 +195,7 @@ def save_student(
         "format": FORMAT,
         "environment": ENVIRONMENT,
         "observation_layout": LAYOUT_HASH,
-        "input_layout": INPUT_HASH,
+        "input_layout": input_layout(()),
         "network": network.describe(),
         "outputs": teacher_meta["outputs"],
         "tables": teacher_meta["tables"],
@@ -262,13 +263,24 @@ def train_command(config: dict[str, Any]) -> str:
     return shlex.join(words)
 
 
+def tables_text(config: Config) -> str:
+    """The tables of a run in words."""
+    largest = f"up to {config.max_hand_size} cards" if config.max_hand_size else "of every size"
+    if config.rules or config.tables:
+        listed = ", ".join([*config.rules, *([f"those of {config.tables}"] if config.tables else [])])
+        return f"{listed}{', with ' + ' '.join(config.set) if config.set else ''}; hands {largest}"
+    players = sorted(set(config.players))
+    return (
+        f"{players[0]} to {players[-1]} players, hands {largest}, bids sealed at {config.sealed:.0%} "
+        f"of the tables and open at the others, hook on at {config.hook:.0%}"
+    )
+
+
 def model_card(name: str, meta: dict[str, Any]) -> str:
     """The checkpoint's README.md."""
     if "teacher" in meta:
         return student_card(name, meta)
     config = Config.from_json(meta["config"])
-    players = sorted(set(config.players))
-    largest = f"up to {config.max_hand_size} cards" if config.max_hand_size else "of every size"
     runs = stages(meta)
     against = ""
     if config.opponents:
@@ -287,8 +299,7 @@ def model_card(name: str, meta: dict[str, Any]) -> str:
             "| | |",
             "| --- | --- |",
             f"| environment | {meta['environment']}, observation layout `{meta['observation_layout']}` |",
-            f"| tables | {players[0]} to {players[-1]} players, hands {largest}, bids sealed at {config.sealed:.0%} "
-            f"of the tables and open at the others, hook on at {config.hook:.0%} |",
+            f"| tables | {tables_text(config)} |",
             f"| trained on | {sum(run['decisions'] for run in runs):,} decisions{parts('decisions', ',')} "
             f"of {sum(run['hands'] for run in runs):,} hands |",
             f"| CPU time | {sum(run['cpu_hours'] for run in runs):.2f} hours{parts('cpu_hours', '.2f')} |",

@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ohhell_env.bots.base import Bot
+from ohhell_env.bots.policy.every_table import write_words
+from ohhell_env.bots.policy.every_table_layout import NUM_WORDS
+from ohhell_env.bots.policy.every_table_suits import labels_of, relabelling_of
 from ohhell_env.bots.policy.features import (
+    IDENTITY,
     LABELS,
     NUM_DERIVED,
     best_action,
@@ -22,16 +26,16 @@ from ohhell_env.bots.policy.features import (
     uniform,
     write_input,
 )
-from ohhell_env.bots.policy.network import POINTS_PER_UNIT, FrozenNetwork
+from ohhell_env.bots.policy.network import POINTS_PER_UNIT, FrozenNetwork, num_outputs
 from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.jit import Int, jit, next_state, stream_of
-from ohhell_env.kernel.rulebook import NUM_ACTIONS
-from ohhell_env.kernel.state import HAND_OVER
+from ohhell_env.kernel.jit import Int, by_form, jit, next_state, stream_of
+from ohhell_env.kernel.state import HAND_OVER, NO_TRUMP, NONE, WIDE_FORM
 from ohhell_env.observation.standard import OBSERVATION_SIZE
-from ohhell_env.rules.limits import MAX_PLAYERS
+from ohhell_env.rules.description import describe
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.learning.config import Config
+from training.learning.tables import longest, write_returns
 
 # Numbers of an iteration's random streams that draw the seats of others; training.learning.past has 2.
 _PAST_SEATS, _BOT_SEATS = 1, 3
@@ -40,7 +44,7 @@ _NEVER = -1e9  # value of what a bot does not do
 _EXPLORATION = 2  # number of a match's random stream that decides explorations and relabellings
 
 Tables = tuple[list[Rules], list[float]]  # and how often each is drawn
-# (number of the iteration, (H,) players of each hand's table) -> (H, MAX_PLAYERS) of LEARNER, PAST, BOTS + k
+# (number of the iteration, (H,) players of each hand's table) -> (H, S) of LEARNER, PAST, BOTS + k
 Seats = Callable[[int, NDArray[np.int64]], NDArray[np.int8]]
 
 
@@ -48,9 +52,9 @@ class Experience(NamedTuple):
     """The decisions of some finished hands, in the order taken; those with a single legal action are not among them.
 
     Attributes:
-        inputs: (N, D) int8, what the network saw.
-        actions: (N,) int64, the action taken, under the relabelled suits.
-        returns: (N,) float32, the seat's points for the hand minus the mean of the others', in tens.
+        inputs: (N, D) int8, or packed (N, D / 64) int64, what the network saw.
+        actions: (N,) int64, the network's output for the action taken, under the relabelled suits.
+        returns: (N,) float32, what the hand brought the seat (`tables.write_returns`), in units of its table.
         hand: (N,) int64, which hand of the iteration.
         seat: (N,) int64, the seat that decided.
         points: mean points a seat and hand.
@@ -58,11 +62,11 @@ class Experience(NamedTuple):
         decisions: all decisions, forced ones too.
         values: (N,) float32, what the network expected in returns: the value of the action taken, or its critic's of
             the position.
-        mask: (N, NUM_ACTIONS) bool, legal actions, relabelled. This and what follows only where a policy is collected.
+        mask: (N, outputs) bool, legal actions, relabelled. This and what follows only where a policy is collected.
         log_probs: (N,) float32, log probability with which the action was drawn.
     """
 
-    inputs: NDArray[np.int8]
+    inputs: NDArray[Any]
     actions: NDArray[np.int64]
     returns: NDArray[np.float32]
     hand: NDArray[np.int64]
@@ -71,7 +75,7 @@ class Experience(NamedTuple):
     bids_made: float
     decisions: int
     values: NDArray[np.float32]
-    mask: NDArray[np.bool_] = np.empty((0, NUM_ACTIONS), dtype=np.bool_)
+    mask: NDArray[np.bool_] = np.empty((0, 0), dtype=np.bool_)
     log_probs: NDArray[np.float32] = np.empty(0, dtype=np.float32)
 
     def only(self, rows: NDArray[np.bool_]) -> Experience:
@@ -80,6 +84,36 @@ class Experience(NamedTuple):
             name: value[rows] for name, value in self._asdict().items() if isinstance(value, np.ndarray) and len(value)
         }
         return self._replace(**arrays)
+
+
+@jit
+def _write_row(
+    game: Any, table: Any, viewer: Int, relabelling: Int, sources: Any, scratch: Any, out: Any, row: Int
+) -> None:
+    write_input(game, table, viewer, relabelling, sources, scratch, out, row)
+
+
+@jit
+def _write_wide_row(
+    game: Any, table: Any, viewer: Int, relabelling: Int, sources: Any, scratch: Any, out: Any, row: Int
+) -> None:
+    write_words(game, table, viewer, relabelling, out, row)
+
+
+@jit
+def _known_trump(game: Any) -> Int:
+    return np.int64(game["trump"])
+
+
+@jit
+def _known_wide_trump(game: Any) -> Int:
+    return np.int64(game["trump"]) if game["trump_known"] else np.int64(NO_TRUMP)
+
+
+# Games of the standard form are played by networks for it, games of the wide form by those for every table.
+write_row = by_form(_write_row, _write_wide_row)
+suits_in_order = by_form(canonical_relabelling, relabelling_of)
+known_trump = by_form(_known_trump, _known_wide_trump)
 
 
 @jit
@@ -117,11 +151,12 @@ def write_decisions(
         rulebook.take_forced_actions(game, table)
         if game["phase"] != HAND_OVER:
             if canonical:
-                relabellings[row] = canonical_relabelling(game, table, game["player"])
+                relabellings[row] = suits_in_order(game, table, np.int64(game["player"]))
             else:
                 streams[i] = next_state(streams[i])
-                relabellings[row] = random_relabelling(game["trump"], streams[i])
-            write_input(game, table, game["player"], relabellings[row], sources, observation, inputs, row)
+                relabellings[row] = random_relabelling(known_trump(game), streams[i])
+            viewer = np.int64(game["player"])
+            write_row(game, table, viewer, relabellings[row], sources, observation, inputs, row)
             hand[row] = i
             seat[row] = game["player"]
             active[row - start] = i
@@ -139,11 +174,15 @@ def take_decisions(
     temperature: float,
     hand: Any,
     who: Any,
+    labels: Any,
     relabellings: Any,
     actions: Any,
     start: Int,
 ) -> None:
-    """Choose by the values of each decision from row ``start`` on, explore where the LEARNER decides, and act."""
+    """Choose by the values of each decision from row ``start`` on, explore where the LEARNER decides, and act.
+
+    ``values`` (B, A) are by the actions' own names, ``actions`` become outputs of the network.
+    """
     for j in range(values.shape[0]):
         row = start + j
         i = hand[row]
@@ -154,25 +193,27 @@ def take_decisions(
         if explore:
             action = rulebook.random_action(game, stream)
         elif temperature > 0:
-            action = sampled_action(game, values, j, relabellings[row], temperature, stream)
+            action = sampled_action(game, values, j, IDENTITY, temperature, stream)
         else:
-            action = best_action(game, values, j, relabellings[row])
+            action = best_action(game, values, j, IDENTITY)
         streams[i] = stream
-        actions[row] = LABELS[relabellings[row], action]
+        actions[row] = labels[game["table"], relabellings[row], action]
         rulebook.apply(game, tables[game["table"]], action)
 
 
 @jit
-def score_hands(games: Any, tables: Any, points: Any) -> Int:
-    """Each seat's points for its finished hand: (H, MAX_PLAYERS); how many bids were made."""
+def score_hands(games: Any, tables: Any, points: Any) -> Any:
+    """Each seat's points for its finished hand: (H, S); how many bids were made, and how many there were."""
     made = 0
+    bids = 0
     for i in range(games.shape[0]):
         game = games[i]
         table = tables[game["table"]]
         for seat in range(table["players"]):
             points[i, seat] = rulebook.hand_points(game, table, seat)
             made += game["bids"][seat] == game["taken"][seat]
-    return made
+            bids += game["bids"][seat] != NONE
+    return made, bids
 
 
 class Collector:
@@ -187,9 +228,13 @@ class Collector:
         tables: other tables than the run's, and how often each is drawn.
         bots: the players of ``config.opponents``.
         seats: who plays each seat, where it is not as the options say.
+        units: (T,) points in a unit of return at each table; POINTS_PER_UNIT by default.
+
+    Raises:
+        ValueError: if the run's network cannot play a table.
     """
 
-    _columns = NUM_ACTIONS  # of the network's output
+    _critic = 0  # columns of the network's output behind those for actions
 
     def __init__(
         self,
@@ -199,18 +244,31 @@ class Collector:
         tables: Tables | None = None,
         bots: Sequence[Bot] = (),
         seats: Seats | None = None,
+        units: NDArray[np.float64] | None = None,
     ) -> None:
         self.config = config
         self._bots = bots
         self._whose = seats
         self._share = slice(rank, None, processes)
         hands = config.hands // processes
-        rules, self.shares = tables or config.tables()
-        self._simulator = Simulator(rules, hands, seed=0, observe=False)
-        self._sources = input_sources(config.sections)
-        longest = max(one.players * (one.hand_sizes[0] + 1) for one in rules)
+        rules, self.shares = tables or config.mixture()
+        self._units = np.full(len(rules), POINTS_PER_UNIT) if units is None else units
+        every = config.every_table
+        self._simulator = Simulator(rules, hands, seed=0, observe=False, form=WIDE_FORM if every else None)
+        if self._simulator.form is WIDE_FORM and not every:
+            raise ValueError(
+                f"sections={config.sections}: a network for the standard form cannot play {describe(rules[0])}; use "
+                "--rules, with which a run trains a network for every table"
+            )
+        self._seats_of_form, self._outputs = self._simulator.form.players, num_outputs(config.sections)
+        self._sources = np.empty((0, 0), dtype=np.int16) if every else input_sources(config.sections)
+        # (T, 24, actions) the network's output for each action; an action that is not the table's has any.
+        self._labels = (
+            np.maximum(labels_of(self._simulator.tables), 0) if every else np.tile(LABELS, (len(rules), 1, 1))
+        )
+        self._labels = self._labels[:, :, : self._simulator.form.num_actions]
         self._scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
-        self._allocate(hands * longest)
+        self._allocate(hands * longest(rules))
 
     @property
     def _temperature(self) -> float:
@@ -219,7 +277,10 @@ class Collector:
 
     def _allocate(self, capacity: int) -> None:
         """Room for what is kept of so many decisions."""
-        self._inputs = np.empty((capacity, self._sources.shape[1] + NUM_DERIVED), dtype=np.int8)
+        if self.config.every_table:
+            self._inputs: NDArray[Any] = np.empty((capacity, NUM_WORDS), dtype=np.int64)
+        else:
+            self._inputs = np.empty((capacity, self._sources.shape[1] + NUM_DERIVED), dtype=np.int8)
         self._hand, self._seat, self._relabellings, self._actions = np.empty((4, capacity), dtype=np.int64)
         self._who = np.empty(capacity, dtype=np.int8)  # who decides, as in `_seats`
         self._values = np.empty(capacity, dtype=np.float32)
@@ -247,7 +308,7 @@ class Collector:
         """
         simulator = self.start(iteration)
         self._frozen = frozen
-        whose = self._seats(iteration)  # (H, MAX_PLAYERS)
+        whose = self._seats(iteration)  # (H, S)
         games, tables = simulator.games, simulator.tables
         streams = np.empty(len(games), dtype=np.uint64)
         start_hands(games, streams, _EXPLORATION)
@@ -264,9 +325,10 @@ class Collector:
             rows = slice(start, start + count)
             self._who[rows] = whose[self._hand[rows], self._seat[rows]]
             values = self._evaluate(network, start, start + count)  # (count, A)
+            by_action = np.take_along_axis(values, self._labels_of(rows), axis=1)
             take_decisions(
-                games, tables, values, streams, epsilon, self._temperature,
-                self._hand, self._who, self._relabellings, self._actions, start,
+                games, tables, by_action, streams, epsilon, self._temperature,
+                self._hand, self._who, self._labels, self._relabellings, self._actions, start,
             )  # fmt: skip
             self._keep(start, start + count, values)
             start += count
@@ -274,10 +336,10 @@ class Collector:
         return experience.only(self._who[:start] == LEARNER) if whose.any() else experience
 
     def _seats(self, iteration: int) -> NDArray[np.int8]:
-        """Who plays each seat: (H, MAX_PLAYERS) of LEARNER, PAST, BOTS + k."""
+        """Who plays each seat: (H, S) of LEARNER, PAST, BOTS + k."""
         if self._whose is not None:
             return self._whose(iteration, self._players())
-        whose = np.full((len(self._simulator), MAX_PLAYERS), LEARNER, dtype=np.int8)
+        whose = np.full((len(self._simulator), self._seats_of_form), LEARNER, dtype=np.int8)
         if self._bots:
             random = self._stream(iteration, _BOT_SEATS)
             chosen = random.random(self.config.hands) < self.config.opponents_share  # (H,)
@@ -301,9 +363,9 @@ class Collector:
         return players
 
     def _places(self, random: np.random.Generator) -> NDArray[np.int64]:
-        """Each hand's seats in random order, absent ones last: (H, MAX_PLAYERS)."""
-        keys = random.random((self.config.hands, MAX_PLAYERS))[self._share]
-        keys[np.arange(MAX_PLAYERS) >= self._players()[:, None]] = np.inf
+        """Each hand's seats in random order, absent ones last: (H, S)."""
+        keys = random.random((self.config.hands, self._seats_of_form))[self._share]
+        keys[np.arange(self._seats_of_form) >= self._players()[:, None]] = np.inf
         places: NDArray[np.int64] = keys.argsort(axis=1).argsort(axis=1)
         return places
 
@@ -316,18 +378,25 @@ class Collector:
         if not who.any():
             outputs = network(inputs).cpu().numpy()
             return outputs
-        outputs = np.zeros((len(hand), self._columns), dtype=np.float32)
+        outputs = np.zeros((len(hand), self._outputs + self._critic), dtype=np.float32)
         for player in np.unique(who).tolist():
             chosen = np.flatnonzero(who == player)
             if player >= BOTS:
                 actions = self._bots[player - BOTS].act(self._simulator, hand[chosen])
-                outputs[chosen, :NUM_ACTIONS] = _NEVER
-                outputs[chosen, LABELS[self._relabellings[rows][chosen], actions]] = 0.0
+                outputs[chosen, : self._outputs] = _NEVER
+                outputs[chosen, self._labels_of(rows)[chosen, actions]] = 0.0
             elif player == PAST and self._frozen is not None:
-                outputs[chosen, :NUM_ACTIONS] = self._frozen(self._inputs[rows][chosen])
+                outputs[chosen, : self._outputs] = self._frozen(self._inputs[rows][chosen])
             else:
                 outputs[chosen] = network(inputs[chosen]).cpu().numpy()
         return outputs
+
+    def _labels_of(self, rows: slice) -> NDArray[np.int64]:
+        """The network's output for each action, at each of some decisions: (B, actions)."""
+        labels: NDArray[np.int64] = self._labels[
+            self._simulator.games["table"][self._hand[rows]], self._relabellings[rows]
+        ]
+        return labels
 
     def _keep(self, start: int, stop: int, outputs: NDArray[np.float32]) -> None:
         """What the network said of decisions start..stop-1, by its outputs, now that their actions are chosen."""
@@ -336,30 +405,20 @@ class Collector:
 
     def _experience(self, count: int) -> Experience:
         games, tables = self._simulator.games, self._simulator.tables
-        points = np.zeros((len(games), MAX_PLAYERS))
-        made = score_hands(games, tables, points)
+        points, returns = np.zeros((2, len(games), self._seats_of_form))
+        made, bids = score_hands(games, tables, points)
+        write_returns(games, tables, returns)
+        returns /= self._units[games["table"], None]
         players = self._players()
-        returns = relative_points(points, players)
         hand, seat = self._hand[:count], self._seat[:count]
         return Experience(
             self._inputs[:count],
             self._actions[:count],
-            (returns[hand, seat] / POINTS_PER_UNIT).astype(np.float32),
+            returns[hand, seat].astype(np.float32),
             hand,
             seat,
             float(points.sum() / players.sum()),
-            float(made / players.sum()),
+            float(made / max(bids, 1)),
             int((players * (1 + games["hand_size"])).sum()),
             self._values[:count],
         )
-
-
-def relative_points(points: NDArray[np.float64], players: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Each seat's points minus the mean of the others' at its table; nonsense for absent seats.
-
-    Args:
-        points: (H, MAX_PLAYERS), 0 for absent seats.
-        players: (H,) at each table.
-    """
-    others = points.sum(axis=1, keepdims=True) - points  # (H, S)
-    return points - others / (players[:, None] - 1)

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ohhell_env.bots.policy.features import HAND_SECTIONS, input_sources
+from ohhell_env.bots.policy.network import EVERY_TABLE
 from ohhell_env.bots.policy.vectors import BLOCK
 from ohhell_env.rules.cards import STANDARD_DECK, Deck
-from ohhell_env.rules.limits import MAX_PLAYERS, MIN_PLAYERS
+from ohhell_env.rules.limits import MAX_PLAYERS, MIN_PLAYERS, WIDE_MAX_PLAYERS, WIDE_MIN_PLAYERS
 from ohhell_env.rules.rules import Rules
+from training.learning.tables import Entry, Mixture, allows, mixture_of, read_entries
 
 # Options that a resumed run may change: how long, how fast, how often it is looked at.
 RESUMABLE = frozenset(
@@ -57,6 +59,11 @@ class Config:
         sealed: share of the tables where bids are sealed; they are open at the others.
         hook: share of the tables where the dealer may not make the bids fit.
         deck: cards of the deck, as "AC KC ..."; all 52 when empty.
+        rules: presets or rules files, all hands of their ramps, in place of the tables that ``sealed``, ``hook`` and
+            ``deck`` describe; at those of ``players`` that each allows, or else at its own number. The network is then
+            one for every table, and a table's returns are in units of its own spread.
+        set: changes of all of these, as OPTION=VALUE: bids=open scoring=blob.
+        tables: a TOML file that lists tables, beside ``rules``, with weights: see docs/training.md.
         past: share of the hands in which a past policy of this run has one or two seats; its decisions are not learned
             from. One is kept at every twentieth of the run, in the folder `past`, and one drawn for each iteration.
         past_from: share of the run done before past policies play.
@@ -111,6 +118,9 @@ class Config:
     sealed: float = 0.5
     hook: float = 0.75
     deck: str = ""
+    rules: tuple[str, ...] = ()
+    set: tuple[str, ...] = ()
+    tables: str = ""
     past: float = 0.0
     past_from: float = 0.5
     opponents: tuple[str, ...] = ()
@@ -183,10 +193,10 @@ class Config:
                 raise ValueError(f"{option}={value!r} is not allowed; use {low} to {high}")
         if self.width % BLOCK:
             raise ValueError(f"width={self.width!r} is not allowed; use a multiple of {BLOCK}")
-        if not self.players or any(not MIN_PLAYERS <= p <= MAX_PLAYERS for p in self.players):
-            raise ValueError(
-                f"players={self.players!r} is not allowed; use numbers from {MIN_PLAYERS} to {MAX_PLAYERS}"
-            )
+        own = self.rules or self.tables
+        low, high = (WIDE_MIN_PLAYERS, WIDE_MAX_PLAYERS) if own else (MIN_PLAYERS, MAX_PLAYERS)
+        if not self.players or any(not low <= p <= high for p in self.players):
+            raise ValueError(f"players={self.players!r} is not allowed; use numbers from {low} to {high}")
         if self.precision not in ("auto", "fp32", "bf16"):
             raise ValueError(f"precision={self.precision!r} is not known; use 'auto', 'fp32' or 'bf16'")
         if self.device not in ("cpu", "cuda"):
@@ -195,16 +205,44 @@ class Config:
             raise ValueError(f"magnet={self.magnet!r} is for learner='ppo'; dmc learns values, not probabilities")
         if self.epsilon == 0 and self.temperature == 0 and "epsilon" not in WITHOUT[self.learner]:
             raise ValueError("epsilon=0 and temperature=0: nothing would ever be tried; set one of them above 0")
-        input_sources(self.sections)
-        self.tables()
+        if self.rules or self.tables:
+            if self.deck or self.sections not in (HAND_SECTIONS, EVERY_TABLE):
+                raise ValueError("deck and sections are not for runs with rules or tables; use --set deck=...")
+            object.__setattr__(self, "sections", EVERY_TABLE)
+        elif self.set:
+            raise ValueError(f"set={self.set!r} changes rules; give those too, as in --rules oh_hell")
+        if not self.every_table:
+            input_sources(self.sections)
+        self.mixture()
+
+    @property
+    def every_table(self) -> bool:
+        """Whether the network is one for every table."""
+        return self.sections == EVERY_TABLE
+
+    def entries(self) -> list[Entry]:
+        """The tables that ``rules`` and ``tables`` name."""
+        found = [Entry(name, self._players_of(name, self.set), self.set, 1.0) for name in self.rules]
+        for entry in read_entries(Path(self.tables)) if self.tables else ():
+            changes = (*entry.set, *self.set)
+            found.append(entry._replace(players=entry.players or self._players_of(entry.rules, changes), set=changes))
+        return found
+
+    def _players_of(self, rules: str, changes: tuple[str, ...]) -> tuple[int, ...]:
+        """Those of ``players`` that a preset allows; empty where it allows none, and for a file, which has its own."""
+        if rules.endswith(".json"):
+            return ()
+        return tuple(players for players in self.players if allows(rules, players, changes))
 
     @property
     def cards(self) -> Deck:
         """The cards in play."""
         return Deck.of(self.deck) if self.deck else STANDARD_DECK
 
-    def tables(self) -> tuple[list[Rules], list[float]]:
-        """The tables of the run, each a match of one hand, and how often each is drawn; the shares add up to 1."""
+    def mixture(self) -> Mixture:
+        """The tables of the run."""
+        if self.rules or self.tables:
+            return mixture_of(self.entries(), self.max_hand_size, self.large_hands)
         rules, shares = [], []
         for players in sorted(set(self.players)):
             peak = Rules(players=players, deck=self.cards).peak
@@ -217,7 +255,7 @@ class Config:
                         if bids_share * hook_share > 0:
                             rules.append(Rules(players, (size,), hook=hook, bids=bids, deck=self.cards))
                             shares.append(share * bids_share * hook_share)
-        return rules, shares
+        return Mixture(rules, shares)
 
     def to_json(self) -> dict[str, Any]:
         """The options as plain data."""

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -46,9 +47,10 @@ class Learner(ABC):
         tables: Tables | None = None,
         bots: Sequence[Bot] = (),
         seats: Seats | None = None,
+        units: NDArray[np.float64] | None = None,
     ) -> Collector:
         """What plays the run's hands; arguments as `Collector`."""
-        return self.collector_type(self.config, rank, processes, tables, bots, seats)
+        return self.collector_type(self.config, rank, processes, tables, bots, seats, units)
 
     def exploration(self, done: float) -> float:
         """Share of decisions taken at random after this share of the run; 0 where the policy explores by itself."""

@@ -15,12 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ohhell_env.bots.policy.every_table_weights import for_every_table
 from ohhell_env.bots.policy.features import HAND_SECTIONS
-from ohhell_env.bots.policy.network import FrozenNetwork, num_inputs
+from ohhell_env.bots.policy.network import EVERY_TABLE, FrozenNetwork, num_inputs, num_outputs
 from ohhell_env.bots.policy.sparse import add_rows, in_blocks, ones_of
 from ohhell_env.bots.policy.vectors import BLOCK
 from ohhell_env.kernel.jit import jit
-from ohhell_env.kernel.rulebook import NUM_ACTIONS
 
 
 @jit
@@ -38,17 +38,17 @@ def add_to_rows(index: Any, count: Any, gradient: Any, out: Any) -> None:
 
 
 class SparseLinear(torch.autograd.Function):
-    """``nn.Linear`` for inputs of zeros and ones, int8; they get no gradient."""
+    """``nn.Linear`` for inputs of zeros and ones, as `ones_of` takes them; they get no gradient."""
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-        """Inputs (B, D) int8, weight (W, D), bias (W,) -> (B, W) float32."""
+        """Inputs (B, D) int8 or (B, D / 64) int64, weight (W, D), bias (W,) -> (B, W) float32."""
         rows = inputs.numpy()
         index, count = ones_of(rows)
         out = torch.empty(len(rows), len(weight))  # (B, W)
         add_rows(index, count, in_blocks(weight.detach().numpy()), bias.detach().numpy(), out.numpy())
         ctx.ones = index, count
-        ctx.num_inputs = rows.shape[1]
+        ctx.num_inputs = weight.shape[1]
         return out
 
     @staticmethod
@@ -62,7 +62,7 @@ class SparseLinear(torch.autograd.Function):
 
 
 def sum_of_ones(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """The same layer on whatever device its weights are: inputs (B, D) int8 move there as the numbers of their ones.
+    """The same layer on whatever device its weights are: its inputs move there as the numbers of their ones.
 
     They are some 150 bytes a decision in place of 970.
     """
@@ -86,15 +86,15 @@ class PolicyNetwork(nn.Module):
     def __init__(self, width: int = 512, depth: int = 3, sections: Sequence[str] = HAND_SECTIONS) -> None:
         super().__init__()
         self.width, self.depth, self.sections = width, depth, tuple(sections)
-        self.num_inputs = num_inputs(self.sections)
+        self.num_inputs, self.num_outputs = num_inputs(self.sections), num_outputs(self.sections)
         layers: list[nn.Module] = []
         for fan_in, fan_out in pairwise([self.num_inputs, *[width] * depth]):
             layers += [nn.Linear(fan_in, fan_out), nn.ReLU()]
         self.trunk = nn.Sequential(*layers)
-        self.head = nn.Linear(width, NUM_ACTIONS)
+        self.head = nn.Linear(width, self.num_outputs)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Outputs for all actions: (B, D) zeros and ones of any dtype -> (B, NUM_ACTIONS) float32."""
+        """Outputs for all actions: (B, D) zeros and ones, not packed, of any dtype -> (B, num_outputs) float32."""
         hidden = self.trunk(inputs.float())  # (B, width)
         values: Tensor = self.head(hidden)  # (B, A)
         return values
@@ -109,9 +109,14 @@ class PolicyNetwork(nn.Module):
     def take_weights(self, given: FrozenNetwork) -> None:
         """Take over the weights of a network of the same shape; a critic stays as it is.
 
+        A network for every table can take over those of one for the standard form, too: see `every_table_weights`.
+
         Raises:
             ValueError: if it is of another shape.
         """
+        if self.sections == EVERY_TABLE and not given.every_table:
+            mapped = for_every_table(given.tensors, given.sections)
+            given = FrozenNetwork(mapped, given.width, given.depth, self.sections)
         if given.describe() != self.describe():
             raise ValueError(f"the network given is {given.describe()}, this one is {self.describe()}")
         state = {name: torch.from_numpy(tensor) for name, tensor in given.tensors.items()}
@@ -157,9 +162,10 @@ class TrainingNetwork(nn.Module):
         return self.policy.head.weight.device
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Values of all actions, and the critic's if there is one: (B, D) int8 -> (B, NUM_ACTIONS [+ 1]) float32.
+        """Outputs for all actions, and the critic's value if there is one: (B, num_outputs [+ 1]) float32.
 
-        The inputs are in the CPU's memory, the outputs are on the network's device.
+        The inputs, (B, D) int8 or packed (B, D / 64) int64, are in the CPU's memory; the outputs are on the network's
+        device.
         """
         first = self.policy.trunk[0]
         layer: Any = sum_of_ones if self.by_index else SparseLinear.apply

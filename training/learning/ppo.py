@@ -18,12 +18,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ohhell_env.bots.policy.features import LABELS
 from ohhell_env.bots.policy.network import LOGIT_SCALE
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import jit, lowest
-from ohhell_env.kernel.rulebook import NUM_ACTIONS
-from ohhell_env.rules.limits import MAX_PLAYERS
 from training.learning.collector import Collector, Experience
 from training.learning.learner import Learner, Metrics
 from training.learning.network import ActorCritic, PolicyNetwork
@@ -109,7 +106,7 @@ def ppo_loss(
 def write_advantages(
     hand: Any, seat: Any, values: Any, returns: Any, gae_lambda: float, following: Any, advantages: Any
 ) -> None:
-    """As `generalised_advantages`; ``following`` (H, MAX_PLAYERS) is scratch space of -1."""
+    """As `generalised_advantages`; ``following`` (H, S) is scratch space of -1."""
     for k in range(hand.shape[0] - 1, -1, -1):
         after = following[hand[k], seat[k]]
         if after < 0:
@@ -141,29 +138,29 @@ def generalised_advantages(
     Returns:
         (N,) float32.
     """
-    following = np.full((int(hand.max()) + 1, MAX_PLAYERS), -1, dtype=np.int64)
+    following = np.full((int(hand.max()) + 1, int(seat.max()) + 1), -1, dtype=np.int64)
     advantages = np.empty(len(hand), dtype=np.float32)
     write_advantages(hand, seat, values, returns, gae_lambda, following, advantages)
     return advantages
 
 
 @jit
-def write_masks(games: Any, hand: Any, relabellings: Any, start: int, stop: int, mask: Any) -> None:
-    """Legal actions of decisions start..stop-1 under the relabelled suits: ``mask[row]``, (N, A) bool."""
+def write_masks(games: Any, hand: Any, labels: Any, relabellings: Any, start: int, stop: int, mask: Any) -> None:
+    """Legal actions of decisions start..stop-1 as outputs of the network: ``mask[row]``, (N, A) bool."""
     for row in range(start, stop):
         game = games[hand[row]]
         for action in range(mask.shape[1]):
             mask[row, action] = False
         rest = game["legal"]
         while rest:
-            mask[row, LABELS[relabellings[row], rulebook.action_of(game, lowest(rest))]] = True
+            mask[row, labels[game["table"], relabellings[row], rulebook.action_of(game, lowest(rest))]] = True
             rest &= rest - 1
 
 
 class PolicyCollector(Collector):
     """A `Collector` that plays the policy itself, and keeps its probabilities and values with each decision."""
 
-    _columns = NUM_ACTIONS + 1
+    _critic = 1
 
     @property
     def _temperature(self) -> float:
@@ -171,12 +168,13 @@ class PolicyCollector(Collector):
 
     def _allocate(self, capacity: int) -> None:
         super()._allocate(capacity)
-        self._mask = np.empty((capacity, NUM_ACTIONS), dtype=np.bool_)
+        self._mask = np.empty((capacity, self._outputs), dtype=np.bool_)
         self._log_probs = np.empty(capacity, dtype=np.float32)
 
     def _evaluate(self, network: nn.Module, start: int, stop: int) -> NDArray[np.float32]:
         outputs = super()._evaluate(network, start, stop)  # (stop - start, A + 1)
-        write_masks(self._simulator.games, self._hand, self._relabellings, start, stop, self._mask)
+        labels = self._labels
+        write_masks(self._simulator.games, self._hand, labels, self._relabellings, start, stop, self._mask)
         return outputs
 
     def _keep(self, start: int, stop: int, outputs: NDArray[np.float32]) -> None:

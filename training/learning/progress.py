@@ -76,7 +76,7 @@ class Progress:
         columns = {title: column for title, column in _LINE.items() if column[0] in figures}
         if self._lines % _HEADER_EVERY == 0:
             titles = (f"{title:>{len(form.format(0))}}" for title, (_, form) in columns.items())
-            self.console.print("[bold]" + " ".join(titles))
+            self.console.print("[bold]" + " ".join(titles), soft_wrap=True)
         self._lines += 1
         self.console.print(
             " ".join(form.format(figures[name]) for name, form in columns.values()), highlight=False, soft_wrap=True

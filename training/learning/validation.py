@@ -2,42 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ohhell_env.bots.base import Bot
+from ohhell_env.kernel.state import HAND_OVER
 from ohhell_env.rules.rules import Rules
+from ohhell_env.rules.typed import rules_named
 from ohhell_env.simulator import Simulator
-from training.learning.collector import relative_points
+from training.learning.config import Config
+from training.learning.tables import longest, single_hands, take_actions, write_returns
 
 SEED = 2**62  # far from the seeds that training deals from
 TABLES = ((4, 1), (4, 3), (4, 5), (4, 8), (4, 10), (3, 8), (5, 8), (6, 6), (7, 5))  # players, cards
 
 
-def evaluate(candidate: Bot, opponent: Bot, deals: int) -> dict[str, float]:
+def watched_tables(config: Config) -> dict[str, Rules]:
+    """The tables that a run is evaluated at, by name; each is a match of a single hand.
+
+    Those of a run without rules of its own are as "4p 8c", four players with eight cards, bids sealed, hook on. Of each
+    of a run's own rules it is a hand of middle size.
+    """
+    if not (config.rules or config.tables):
+        return {f"{players}p {size}c": Rules(players=players, ramp=(size,)) for players, size in TABLES}
+    found = {}
+    for entry in config.entries():
+        players = sorted(entry.players)[len(entry.players) // 2] if entry.players else None
+        hands = single_hands(rules_named(entry.rules, players, entry.set), config.max_hand_size, 0.0)
+        rules = sorted((one for one, _ in hands), key=lambda one: one.hand_sizes[-1])[len(hands) // 2]
+        found[f"{entry.rules} {rules.players}p {rules.hand_sizes[-1]}c"] = rules
+    return found
+
+
+def evaluate(candidate: Bot, opponent: Bot, deals: int, tables: Mapping[str, Rules]) -> dict[str, float]:
     """Points per hand more than the mean of the others, the candidate in each seat in turn of each deal.
 
     Returns:
-        By table, as "4p 8c" for four players with eight cards, and their "mean". Bids are sealed, the hook is on.
+        By table, and their "mean".
     """
-    results = {}
-    for players, size in TABLES:
-        rules = Rules(players=players, ramp=(size,))
-        results[f"{players}p {size}c"] = one_against_rest(candidate, opponent, rules, deals)
+    results = {name: one_against_rest(candidate, opponent, rules, deals) for name, rules in tables.items()}
     results["mean"] = float(np.mean(list(results.values())))
     return results
 
 
 def one_against_rest(candidate: Bot, opponent: Bot, rules: Rules, deals: int) -> float:
-    """The mean of `evaluate` at one table, whose match is a single hand."""
+    """The mean of `evaluate` at one table, in its first hand; a hand brings what `tables.write_returns` says."""
     seeds = np.repeat(np.arange(SEED, SEED + deals), rules.players)
     place = np.tile(np.arange(rules.players), deals)
     simulator = Simulator(rules, len(seeds), seeds, observe=False)
-    batch = simulator.current()
-    for _ in range(rules.players * (rules.hand_sizes[0] + 1)):  # all games are equally long
-        actions = np.empty(len(seeds), dtype=np.int64)
-        for bot, turn in ((candidate, batch.player == place), (opponent, batch.player != place)):
-            chosen = np.flatnonzero(turn)
-            actions[chosen] = bot.act(simulator, chosen)
-        batch = simulator.step(actions, out=batch)
-    points = relative_points(batch.reward.astype(np.float64), np.full(len(seeds), rules.players))
-    return float(points[np.arange(len(seeds)), place].mean())
+    games = simulator.games
+    active = np.arange(len(games))
+    for _ in range(longest([rules])):
+        turns = games["player"][active] == place[active]
+        for bot, chosen in ((candidate, active[turns]), (opponent, active[~turns])):
+            if len(chosen):
+                take_actions(games, simulator.tables, chosen, bot.act(simulator, chosen))
+        active = active[games["phase"][active] != HAND_OVER]
+        if not len(active):
+            break
+    returns = np.zeros((len(games), simulator.form.players))
+    write_returns(games, simulator.tables, returns)
+    return float(returns[np.arange(len(games)), place].mean())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.endgame import keep_to_sure_options
+from ohhell_env.bots.policy import every_table_layout
 from ohhell_env.bots.policy.fast import KIND, FastNetwork
 from ohhell_env.bots.policy.features import (
     INPUT_HASH,
@@ -22,7 +24,7 @@ from ohhell_env.bots.policy.features import (
     sampled_action,
     softmax_over_legal,
 )
-from ohhell_env.bots.policy.network import LOGIT_SCALE, OUTPUTS, FrozenNetwork, read_network, read_tensors
+from ohhell_env.bots.policy.network import EVERY_TABLE, LOGIT_SCALE, OUTPUTS, FrozenNetwork, read_network, read_tensors
 from ohhell_env.bots.policy.trained_for import TrainedFor
 from ohhell_env.kernel.jit import jit, lowest, stream_of
 from ohhell_env.kernel.rulebook import action_of
@@ -35,6 +37,11 @@ VALUES_SHOWN_AT = 0.05  # temperature: half a point, by which an option may be w
 _PACKAGE = Path(__file__).resolve().parents[2]
 # Shipped checkpoints stand inside the installed package, and beside it in a checkout.
 CHECKPOINT_FOLDERS = (_PACKAGE / "checkpoints", _PACKAGE.parent / "checkpoints")
+
+
+def input_layout(sections: Sequence[str]) -> str:
+    """Hash of the input's layout, by the sections of a network."""
+    return every_table_layout.LAYOUT_HASH if tuple(sections) == EVERY_TABLE else INPUT_HASH
 
 
 @jit
@@ -84,8 +91,6 @@ class PolicyBot(Bot):
         ValueError: for a negative temperature, or other outputs.
     """
 
-    plays_wide = False
-
     def __init__(
         self,
         network: FrozenNetwork | FastNetwork,
@@ -103,6 +108,7 @@ class PolicyBot(Bot):
         if not temperature >= 0:
             raise ValueError(f"temperature={temperature!r} is not allowed; use 0 (the best action) or more")
         self.network = network
+        self.plays_wide = network.every_table
         self.temperature = float(temperature)
         self.name = name
         self.meta = meta or {}
@@ -116,7 +122,7 @@ class PolicyBot(Bot):
         """As `load_policy`."""
         folder = find_checkpoint(name_or_path)
         network, meta = load_checkpoint(folder)
-        trained_for = TrainedFor.from_json(meta["tables"])
+        trained_for = TrainedFor.from_json(meta["tables"]) if meta["tables"] is not None else None
         return cls(network, seed, temperature, folder.name, meta, meta["outputs"], trained_for)
 
     @property
@@ -130,11 +136,14 @@ class PolicyBot(Bot):
         return VALUES_SHOWN_AT if self.knows_values else 1 / LOGIT_SCALE
 
     def values(self, views: NDArray[np.void], tables: NDArray[np.void]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The network's values for each view, (N, NUM_ACTIONS) float32 by relabelled action, and the relabellings."""
+        """The network's values for each view, (N, actions) float32 by relabelled action, and the relabellings.
+
+        Those of a network for every table are by the actions' own names: every relabelling is then the identity.
+        """
         return self.network.evaluate(views, tables)
 
     def probabilities(self, views: NDArray[np.void], tables: NDArray[np.void]) -> NDArray[np.float64]:
-        """How likely `choose` is to choose each action in each view: (N, NUM_ACTIONS)."""
+        """How likely `choose` is to choose each action in each view: (N, actions of its form)."""
         values, relabellings = self.values(views, tables)
         if self.endgame:
             views = views.copy()
@@ -247,11 +256,12 @@ def _read_meta(path: Path) -> dict[str, Any]:
     if not isinstance(meta, dict) or (missing := [key for key in needed if key not in meta]):
         lacks = "" if not isinstance(meta, dict) else f": it lacks {', '.join(missing)}"
         raise ValueError(f"{path} is not a checkpoint's {META}{lacks}")
+    sections = meta["network"].get("sections", ()) if isinstance(meta["network"], dict) else ()
     for key, ours in (
         ("format", FORMAT),
         ("environment", ENVIRONMENT),
         ("observation_layout", LAYOUT_HASH),
-        ("input_layout", INPUT_HASH),
+        ("input_layout", input_layout(sections)),
     ):
         if meta[key] != ours:
             raise ValueError(

@@ -173,6 +173,8 @@ class FastNetwork:
         ValueError: if names, shapes or dtypes differ, or sums could leave the whole numbers that are exact.
     """
 
+    every_table = False
+
     def __init__(
         self, tensors: Mapping[str, NDArray[Any]], width: int = 128, scale: float = 1.0, source: str = "the weights"
     ) -> None:

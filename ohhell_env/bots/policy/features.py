@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.kernel.jit import ONE, Int, below, jit, lowest, popcount
-from ohhell_env.kernel.rulebook import NUM_ACTIONS, action_of
+from ohhell_env.kernel.rulebook import action_of
 from ohhell_env.kernel.standard import SUIT, beats
-from ohhell_env.kernel.state import NO_TRUMP, NONE, PLAY
+from ohhell_env.kernel.state import NO_TRUMP, NONE, PLAY, WIDE_NUM_ACTIONS
 from ohhell_env.observation.sections import relative
 from ohhell_env.observation.standard import LAYOUT, LAYOUT_HASH, OBSERVATION_SIZE, SECTIONS, encode_standard
 from ohhell_env.rules.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
@@ -43,8 +43,9 @@ _BY_ORDER = np.zeros((NUM_SUITS,) * 3, dtype=np.int64)
 for _number, _labels in enumerate(PERMUTATIONS):
     _BY_ORDER[tuple(np.argsort(_labels)[:3])] = _number
 
-# LABELS[relabelling, action] is the action under its new name; bids keep theirs.
-LABELS = np.tile(np.arange(NUM_ACTIONS), (NUM_RELABELLINGS, 1))
+# LABELS[relabelling, action] is the action under its new name; bids keep theirs. Under the identity every action of the
+# wide form does, too: values that are sorted by the actions' own names are read under it.
+LABELS = np.tile(np.arange(WIDE_NUM_ACTIONS), (NUM_RELABELLINGS, 1))
 LABELS[:, :NUM_CARDS] = (NUM_RANKS * PERMUTATIONS[:, :, None] + np.arange(NUM_RANKS)).reshape(NUM_RELABELLINGS, -1)
 
 # Where suits stand in a row of a section: (entries a suit, first of them), for the sections that know suits.

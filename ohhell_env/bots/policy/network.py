@@ -1,4 +1,4 @@
-"""The policy network as it plays: one perceptron for every table of 3 to 7 players and every hand size, in NumPy."""
+"""The policy network as it plays: a perceptron for the tables of the standard form, or for every table, in NumPy."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 
+from ohhell_env.bots.policy import every_table_layout
+from ohhell_env.bots.policy.every_table_encoder import EveryTableEncoder
 from ohhell_env.bots.policy.features import (
     HAND_SECTIONS,
+    IDENTITY,
     NUM_DERIVED,
     canonical_relabelling,
     input_sources,
@@ -26,7 +29,7 @@ from ohhell_env.observation.standard import OBSERVATION_SIZE
 OUTPUTS = ("values", "logits")  # what a network's outputs are; a checkpoint's meta.json says which
 POINTS_PER_UNIT = 10.0  # points in a unit of a value, and of the returns that networks learn from
 LOGIT_SCALE = 15.0  # logits of a policy learned by gradients are this many times the outputs of its checkpoint
-_UNITS = -(-NUM_ACTIONS // BLOCK) * BLOCK  # outputs, filled up with zeros to whole blocks
+EVERY_TABLE = ("every table",)  # in place of sections: the input and outputs of `every_table_layout`
 
 
 @jit
@@ -40,8 +43,15 @@ def encode_views(views: Any, tables: Any, sources: Any, observation: Any, inputs
 
 
 def num_inputs(sections: Sequence[str]) -> int:
-    """Entries of the input made of some sections of the observation and those of `features.DERIVED`."""
+    """Entries of the input made of some sections of the observation and those of `features.DERIVED`, or EVERY_TABLE."""
+    if tuple(sections) == EVERY_TABLE:
+        return every_table_layout.NUM_INPUTS
     return int(input_sources(sections).shape[1]) + NUM_DERIVED
+
+
+def num_outputs(sections: Sequence[str]) -> int:
+    """Outputs of the network with that input."""
+    return every_table_layout.NUM_OUTPUTS if tuple(sections) == EVERY_TABLE else NUM_ACTIONS
 
 
 def shapes(width: int, depth: int, sections: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -51,7 +61,8 @@ def shapes(width: int, depth: int, sections: Sequence[str]) -> dict[str, tuple[i
     for layer in range(depth):
         found |= {f"trunk.{2 * layer}.weight": (width, fan_in), f"trunk.{2 * layer}.bias": (width,)}
         fan_in = width
-    return found | {"head.weight": (NUM_ACTIONS, width), "head.bias": (NUM_ACTIONS,)}
+    outputs = num_outputs(sections)
+    return found | {"head.weight": (outputs, width), "head.bias": (outputs,)}
 
 
 class FrozenNetwork:
@@ -67,7 +78,7 @@ class FrozenNetwork:
         width: units of each hidden layer, a multiple of 64.
         depth: hidden layers.
         sections: names of the observation's sections that are its input, in this order; those of
-            `features.DERIVED` follow them.
+            `features.DERIVED` follow them. Or EVERY_TABLE.
         source: where the weights are from, for errors.
 
     Raises:
@@ -87,8 +98,9 @@ class FrozenNetwork:
                 f"{source}: width={width}, depth={depth}; width is a multiple of {BLOCK}, depth at least 1"
             )
         self.width, self.depth, self.sections = width, depth, tuple(sections)
-        self._sources = input_sources(self.sections)
-        self.num_inputs = num_inputs(self.sections)
+        self.num_inputs, self.num_outputs = num_inputs(self.sections), num_outputs(self.sections)
+        self._encoder = EveryTableEncoder() if self.every_table else None
+        self._sources = np.empty((0, 0), dtype=np.int16) if self.every_table else input_sources(self.sections)
         wanted = shapes(width, depth, self.sections)
         missing, extra = sorted(set(wanted) - set(tensors)), sorted(set(tensors) - set(wanted))
         if missing or extra:
@@ -109,7 +121,7 @@ class FrozenNetwork:
         blocks = [in_blocks(t[f"trunk.{2 * layer}.weight"]) for layer in hidden]
         biases = [t[f"trunk.{2 * layer}.bias"] for layer in hidden]
         shape = (0, self.width // BLOCK, self.width, BLOCK)
-        fill = _UNITS - NUM_ACTIONS
+        fill = -self.num_outputs % BLOCK  # zeros to whole blocks
         return (
             in_blocks(t["trunk.0.weight"]),
             t["trunk.0.bias"],
@@ -119,29 +131,41 @@ class FrozenNetwork:
             np.pad(t["head.bias"], (0, fill)),
         )
 
-    def __call__(self, inputs: NDArray[np.int8]) -> NDArray[np.float32]:
+    @property
+    def every_table(self) -> bool:
+        """Whether it plays every table, by packed inputs."""
+        return self.sections == EVERY_TABLE
+
+    def __call__(self, inputs: NDArray[Any]) -> NDArray[np.float32]:
         """Outputs for all actions, legal or not, under the relabelled suits.
 
         Args:
-            inputs: (B, D) int8, zeros and ones as `features.write_input` writes them.
+            inputs: (B, D) int8, zeros and ones as `features.write_input` writes them; of a network for every table
+                (B, D / 64) int64 as `every_table.write_words` does.
 
         Returns:
-            (B, NUM_ACTIONS) float32, a row's the same bit for bit whatever the other rows are.
+            (B, num_outputs) float32, a row's the same bit for bit whatever the other rows are.
 
         Raises:
-            ValueError: if the inputs are not int8 of the network's own width.
+            ValueError: if the inputs are not of the network's own dtype and width.
         """
-        if inputs.ndim != 2 or inputs.shape[1] != self.num_inputs or inputs.dtype != np.int8:
-            raise ValueError(
-                f"inputs are {inputs.dtype} {inputs.shape}; this network takes int8 (B, {self.num_inputs})"
-            )
-        outputs: NDArray[np.float32] = forward(np.ascontiguousarray(inputs), *self._layers)[:, :NUM_ACTIONS]
-        return outputs
+        packed = self.every_table
+        kind, columns = ("int64", self.num_inputs // every_table_layout.WORD) if packed else ("int8", self.num_inputs)
+        if inputs.ndim != 2 or inputs.shape[1] != columns or inputs.dtype != kind:
+            raise ValueError(f"inputs are {inputs.dtype} {inputs.shape}; this network takes {kind} (B, {columns})")
+        outputs: NDArray[np.float32] = forward(np.ascontiguousarray(inputs), packed, *self._layers)
+        return outputs[:, : self.num_outputs]
 
     def evaluate(
         self, views: NDArray[np.void], tables: NDArray[np.void]
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Outputs for the seat to act in each view, (N, NUM_ACTIONS) by relabelled action, and the relabellings."""
+        """Outputs for the seat to act in each view, (N, actions) by relabelled action, and the relabellings.
+
+        Those of a network for every table are by the actions' own names, of the views' form; every relabelling is then
+        the identity.
+        """
+        if self._encoder is not None:
+            return self._encoder.outputs(self, views, tables), np.full(len(views), IDENTITY)
         inputs = np.empty((len(views), self.num_inputs), dtype=np.int8)
         relabellings = np.empty(len(views), dtype=np.int64)
         scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)

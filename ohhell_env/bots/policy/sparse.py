@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.bots.policy.vectors import BLOCK, add_ones, add_scaled
-from ohhell_env.kernel.jit import jit, jit_apart
+from ohhell_env.kernel.jit import jit, jit_apart, lowest
 
 ROWS = 512  # positions worked on at a time
+MAX_ONES = 1024  # of packed inputs: more than any position has
 
 
 @jit
@@ -27,6 +28,20 @@ def find_ones(inputs: Any, start: Any, index: Any, count: Any) -> None:
         for j in range(inputs.shape[1]):
             index[b, np.uint64(found)] = j  # overwritten unless it is a one: cheaper than a branch
             found += inputs[start + b, j] != 0
+        count[b] = found
+
+
+@jit
+def find_bits(words: Any, start: Any, index: Any, count: Any) -> None:
+    """As `find_ones`, of rows of 64-bit words (N, W): bit b of word w is number 64 w + b."""
+    for b in range(count.shape[0]):
+        found = np.int64(0)
+        for w in range(words.shape[1]):
+            rest = np.int64(words[start + b, w])
+            while rest:
+                index[b, np.uint64(found)] = 64 * w + lowest(rest)
+                rest &= rest - 1
+                found += 1
         count[b] = found
 
 
@@ -60,11 +75,14 @@ def add_scaled_rows(index: Any, scale: Any, count: Any, weights: Any, bias: Any,
 
 
 @jit_apart
-def forward(inputs: Any, first: Any, first_bias: Any, hidden: Any, hidden_bias: Any, head: Any, bias: Any) -> Any:
-    """Outputs (N, head's units) float32 of a perceptron with ReLU for inputs (N, D) int8 of 0 and 1.
+def forward(
+    inputs: Any, packed: bool, first: Any, first_bias: Any, hidden: Any, hidden_bias: Any, head: Any, bias: Any
+) -> Any:
+    """Outputs (N, head's units) float32 of a perceptron with ReLU for inputs of zeros and ones.
 
     Args:
-        inputs: (N, D) int8
+        inputs: (N, D) int8, or packed in words of 64 bits (N, D / 64) int64
+        packed: which of the two
         first: (W / 64, D, 64) float32, weights of the first layer
         first_bias: (W,)
         hidden: (L - 1, W / 64, W, 64), weights of the hidden layers behind it
@@ -74,7 +92,7 @@ def forward(inputs: Any, first: Any, first_bias: Any, hidden: Any, hidden_bias: 
     """
     width = first_bias.shape[0]
     out = np.empty((inputs.shape[0], bias.shape[0]), dtype=np.float32)
-    ones = np.empty((ROWS, inputs.shape[1] + 1), dtype=np.int16)
+    ones = np.empty((ROWS, MAX_ONES if packed else inputs.shape[1] + 1), dtype=np.int16)
     index = np.empty((ROWS, width + 1), dtype=np.int16)
     scale = np.empty((ROWS, width + 1), dtype=np.float32)
     units = np.empty((ROWS, width), dtype=np.float32)
@@ -82,7 +100,10 @@ def forward(inputs: Any, first: Any, first_bias: Any, hidden: Any, hidden_bias: 
     for start in range(0, inputs.shape[0], ROWS):
         rows = min(ROWS, inputs.shape[0] - start)
         count = counts[:rows]
-        find_ones(inputs, start, ones, count)
+        if packed:
+            find_bits(inputs, start, ones, count)
+        else:
+            find_ones(inputs, start, ones, count)
         add_rows(ones, count, first, first_bias, units)
         for layer in range(hidden.shape[0]):
             find_positive(units, index, scale, count)
@@ -97,9 +118,17 @@ def in_blocks(weight: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.ascontiguousarray(weight.reshape(-1, BLOCK, weight.shape[1]).transpose(0, 2, 1))
 
 
-def ones_of(inputs: NDArray[np.int8]) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
-    """Columns of the ones of each row, (B, D + 1) of which the first ``count[b]`` count; and those counts, (B,)."""
-    index = np.empty((len(inputs), inputs.shape[1] + 1), dtype=np.int16)
+def ones_of(inputs: NDArray[Any]) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
+    """Columns of the ones of each row, (B, K) of which the first ``count[b]`` count; and those counts, (B,).
+
+    Args:
+        inputs: (B, D) int8, or packed in words of 64 bits (B, D / 64) int64.
+    """
     count = np.empty(len(inputs), dtype=np.int64)
-    find_ones(inputs, 0, index, count)
+    if inputs.dtype == np.int64:
+        index = np.empty((len(inputs), MAX_ONES), dtype=np.int16)
+        find_bits(inputs, 0, index, count)
+    else:
+        index = np.empty((len(inputs), inputs.shape[1] + 1), dtype=np.int16)
+        find_ones(inputs, 0, index, count)
     return index, count

@@ -1,0 +1,231 @@
+"""The tables of a run: hands of presets, rules files and options, how often each is dealt, in which unit it returns.
+
+A table's points may be 10 a hand or 1, so returns are scaled by the table's own spread: the standard deviation of what
+a hand brings a seat when heuristic players have all seats. It is measured once and kept with the run.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ohhell_env.bots.heuristic import HeuristicBot
+from ohhell_env.files import write_whole
+from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.jit import jit
+from ohhell_env.kernel.state import HAND_OVER, form_of
+from ohhell_env.rules.limits import WIDE_MAX_PLAYERS
+from ohhell_env.rules.ramps import DRAWN, special_text
+from ohhell_env.rules.rules import Rules
+from ohhell_env.rules.typed import rules_named
+from ohhell_env.simulator import Simulator
+
+SPREADS = "spreads.json"  # in a run's folder
+UNIT = 1.5  # spreads in a unit of return; about the 10 points of the base rules
+HANDS = 256  # of heuristic players, that a table's spread is measured on
+SEED = 2**62 + 2**32  # far from the seeds that training and evaluation deal from
+_ENTRY = {"rules": "oh_hell", "players": (), "set": (), "weight": 1.0}  # what a file says of a table, and its defaults
+_MORE_DECISIONS = 9  # of a seat in a hand of the wide form: blind bids, rounds of bids, trump and suits named
+
+
+class Mixture(NamedTuple):
+    """Tables, each a hand of its own, and how often each is dealt.
+
+    Attributes:
+        rules: the tables; a match is a single hand, but where its size is drawn.
+        shares: of the hands; they add up to 1.
+    """
+
+    rules: list[Rules]
+    shares: list[float]
+
+
+class Entry(NamedTuple):
+    """A line of a run's list of tables.
+
+    Attributes:
+        rules: preset or rules file, as typed.
+        players: seats, each number as often as it stands here; empty: as the rules have it.
+        set: changes, as OPTION=VALUE.
+        weight: how often it is dealt, beside the others.
+    """
+
+    rules: str
+    players: tuple[int, ...]
+    set: tuple[str, ...]
+    weight: float
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """The tables that a TOML file lists.
+
+    An entry is a ``[[table]]`` with any of ``rules`` (a preset, or a rules file beside this one), ``players`` (a number
+    or a list), ``set`` (a list of "OPTION=VALUE") and ``weight``.
+
+    Raises:
+        ValueError: if it cannot be read, saying what is wrong in which entry.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"there is no file of tables {str(path)!r}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no TOML file: {error}") from None
+    listed = data.get("table")
+    if set(data) != {"table"} or not isinstance(listed, list) or not listed:
+        raise ValueError(f"{path} holds {', '.join(data) or 'nothing'}; it must hold tables alone, each [[table]]")
+    return [_entry(one, f"{path}, table {number}", path.parent) for number, one in enumerate(listed, 1)]
+
+
+def _entry(data: Mapping[str, Any], where: str, folder: Path) -> Entry:
+    if unknown := sorted(set(data) - set(_ENTRY)):
+        raise ValueError(f"{where} has {', '.join(unknown)}; a table has {', '.join(_ENTRY)}")
+    rules, players, changes, weight = ({**_ENTRY, **data}[name] for name in _ENTRY)
+    players = (players,) if isinstance(players, int) else tuple(players)
+    if not isinstance(rules, str) or not all(isinstance(one, int) for one in players):
+        raise ValueError(f"{where}: rules={rules!r} must be a name, players={players!r} whole numbers")
+    if isinstance(changes, str) or not all(isinstance(one, str) for one in changes):
+        raise ValueError(f'{where}: set={changes!r} must be a list of "OPTION=VALUE"')
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
+        raise ValueError(f"{where}: weight={weight!r} is not allowed; use a number above 0")
+    if rules.endswith(".json"):
+        rules = str(folder / rules)
+    return Entry(rules, players, tuple(changes), float(weight))
+
+
+def allows(rules: str, players: int, changes: Sequence[str]) -> bool:
+    """Whether some rules with these changes can be played by so many."""
+    try:
+        rules_named(rules, players, changes)
+    except ValueError:
+        return False
+    return True
+
+
+def mixture_of(entries: Sequence[Entry], max_hand_size: int = 0, large_hands: float = 1.0) -> Mixture:
+    """The hands of some tables.
+
+    Args:
+        entries: the tables.
+        max_hand_size: the largest hand dealt, in cards; 0 for no limit.
+        large_hands: how much more often the largest hand is dealt than a hand of no cards would be.
+
+    Raises:
+        ValueError: if an entry is no table, or has no hand that is small enough.
+    """
+    found: dict[str, tuple[Rules, float]] = {}
+    total = sum(entry.weight for entry in entries)
+    for entry in entries:
+        counts = entry.players or (None,)
+        for players in counts:
+            rules = rules_named(entry.rules, players, entry.set)
+            hands = single_hands(rules, max_hand_size, large_hands)
+            for one, weight in hands:
+                key = json.dumps(one.to_json(), sort_keys=True)
+                share = entry.weight / total / len(counts) * weight / sum(weight for _, weight in hands)
+                found[key] = one, found.get(key, (one, 0.0))[1] + share
+    return Mixture([one for one, _ in found.values()], [share for _, share in found.values()])
+
+
+def single_hands(rules: Rules, max_hand_size: int, large_hands: float) -> list[tuple[Rules, float]]:
+    """Each hand of a ramp as a match of its own, and its weight; a ramp whose sizes are drawn stays as it is."""
+    if rules.ramp == DRAWN:
+        return [(rules, 1.0)]
+    hands = [hand for hand in rules.ramp_hands if not max_hand_size or hand.size <= max_hand_size]
+    if not hands:
+        raise ValueError(f"max_hand_size={max_hand_size}: no hand of ramp={rules.ramp!r} is as small")
+    largest = max(hand.size for hand in hands)
+    found = []
+    for number, hand in enumerate(rules.ramp_hands):
+        if hand in hands:
+            trump = rules.trump if isinstance(rules.trump, str) else rules.trump[number % len(rules.trump)]
+            entry: int | str = f"{hand.size} {special_text(hand.special)}" if hand.special else hand.size
+            one = replace(rules, ramp=(entry,), cap=0, trump=trump, deals=())
+            found.append((one, 1 + large_hands * hand.size / largest))
+    return found
+
+
+def longest(rules: Sequence[Rules]) -> int:
+    """The most decisions that a hand of these tables may have."""
+    wide = form_of(rules).name == "wide"
+    return max(one.players * (max(one.hand_sizes) * (1 + wide) + 1 + _MORE_DECISIONS * wide) for one in rules)
+
+
+@jit
+def write_returns(games: Any, tables: Any, returns: Any) -> None:
+    """What the hand just over brought each seat: ``returns`` (H, S), 0 for absent seats.
+
+    Its worth minus the mean of the others'; at a cooperative table, where all have the same, its worth.
+    """
+    for i in range(games.shape[0]):
+        game = games[i]
+        table = tables[game["table"]]
+        players = table["players"]
+        total = 0.0
+        for seat in range(returns.shape[1]):
+            returns[i, seat] = rulebook.hand_value(game, table, seat) if seat < players else 0.0
+            total += returns[i, seat]
+        if not rulebook.is_cooperative(game, table):
+            for seat in range(players):
+                own = returns[i, seat]
+                returns[i, seat] = own - (total - own) / (players - 1)
+
+
+def heuristic_returns(rules: Rules, hands: int) -> NDArray[np.float64]:
+    """What each seat's hand brings, (hands * players,), where heuristic players have all seats."""
+    seeds = np.arange(SEED, SEED + hands)
+    simulator = Simulator(rules, hands, seeds, observe=False)
+    bot = HeuristicBot()
+    games, tables = simulator.games, simulator.tables
+    active = np.arange(hands)
+    for _ in range(longest([rules])):
+        if not len(active):
+            break
+        actions = bot.act(simulator, active)
+        take_actions(games, tables, active, actions)
+        active = active[games["phase"][active] != HAND_OVER]
+    returns = np.zeros((hands, WIDE_MAX_PLAYERS))
+    write_returns(games, tables, returns)
+    return returns[:, : rules.players].ravel()
+
+
+@jit
+def take_actions(games: Any, tables: Any, active: Any, actions: Any) -> None:
+    """One action in each active game, which stays at the end of its hand."""
+    for j in range(active.shape[0]):
+        game = games[active[j]]
+        rulebook.apply(game, tables[game["table"]], actions[j])
+
+
+def measured_spreads(rules: Sequence[Rules], folder: Path, write: bool = True) -> NDArray[np.float64]:
+    """The spread of each table: what its file in the run's folder says, or else measured now and kept there.
+
+    Args:
+        rules: the tables.
+        folder: the run's.
+        write: whether this process keeps them.
+
+    Raises:
+        ValueError: if the file is damaged or is another run's.
+    """
+    path = folder / SPREADS
+    names = [json.dumps(one.to_json(), sort_keys=True) for one in rules]
+    if path.is_file():
+        try:
+            kept = {one["rules"]: float(one["spread"]) for one in json.loads(path.read_text(encoding="utf-8"))}
+            return np.array([kept[name] for name in names])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} does not hold the spreads of this run's tables: {error}") from None
+    spreads = np.array([max(float(heuristic_returns(one, HANDS).std()), 1e-3) for one in rules])
+    if write:
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = [{"rules": name, "spread": round(spread, 6)} for name, spread in zip(names, spreads, strict=True)]
+        write_whole(path, json.dumps(rows, indent=1) + "\n")
+    return spreads.round(6)
