@@ -110,6 +110,8 @@ agent that is. So no mask is ever empty. `illegal_reward=None` makes an illegal 
 
 from __future__ import annotations
 
+from typing import Never
+
 from ohhell_env.envs.aec import OhHellEnv
 from ohhell_env.envs.parallel import NoopEnv
 from ohhell_env.rules.rules import Rules
@@ -123,6 +125,7 @@ def env(
     reward: str = "points",
     illegal_reward: float = -1.0,
     flat: bool = False,
+    **unknown: Never,
 ) -> OhHellEnv:
     """The environment with what PettingZoo's usual wrappers check; see the module's docstring."""
     return OhHellEnv(
@@ -132,6 +135,7 @@ def env(
         reward=reward,
         illegal_reward=float(illegal_reward),
         flat=flat,
+        **unknown,
     )
 
 
@@ -142,9 +146,10 @@ def raw_env(
     render_mode: str | None = None,
     reward: str = "points",
     flat: bool = False,
+    **unknown: Never,
 ) -> OhHellEnv:
     """The environment in which an illegal action raises `ValueError` and changes nothing."""
-    return OhHellEnv(rules, players=players, render_mode=render_mode, reward=reward, flat=flat)
+    return OhHellEnv(rules, players=players, render_mode=render_mode, reward=reward, flat=flat, **unknown)
 
 
 def parallel_env(
@@ -154,6 +159,9 @@ def parallel_env(
     render_mode: str | None = None,
     reward: str = "points",
     illegal_reward: float | None = -1.0,
+    **unknown: Never,
 ) -> NoopEnv:
     """The parallel form, with a no-op action for agents that are not to act; see `ohhell_env.envs.parallel.NoopEnv`."""
-    return NoopEnv(rules, players=players, render_mode=render_mode, reward=reward, illegal_reward=illegal_reward)
+    return NoopEnv(
+        rules, players=players, render_mode=render_mode, reward=reward, illegal_reward=illegal_reward, **unknown
+    )

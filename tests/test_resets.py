@@ -101,6 +101,18 @@ def test_a_key_that_is_nearly_a_known_one_is_refused_and_others_are_left_to_wrap
         env.reset(seed=2, options={"video": True, "reset_mask": None, 7: "seven"})
 
 
+@pytest.mark.parametrize(
+    "make",
+    [ohhell_v0.env, ohhell_v0.raw_env, ohhell_v0.parallel_env, SeatEnv, SeatVectorEnv],
+    ids=lambda one: one.__name__,
+)
+def test_an_option_of_the_table_given_to_an_environment_is_refused_with_where_it_goes(make: Any) -> None:
+    with pytest.raises(TypeError, match=r"hook=False is an option of the table.*rules=Rules\(hook=False\)"):
+        make(hook=False)
+    with pytest.raises(TypeError, match="unexpected argument hok=False"):
+        make(hok=False)
+
+
 def test_a_seat_is_an_option_of_the_seat_forms() -> None:
     with pytest.raises(ValueError, match="did you mean 'seat'"):
         SeatEnv(THREE).reset(options={"seats": 1})

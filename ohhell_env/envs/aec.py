@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import operator
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, Never, NoReturn
 
 import gymnasium
 import numpy as np
@@ -151,7 +151,9 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         reward: str = "points",
         illegal_reward: float | None = None,
         flat: bool = False,
+        **unknown: Never,
     ) -> None:
+        refuse_unknown(unknown)
         super().__init__()  # type: ignore[no-untyped-call]
         if rules is None or isinstance(rules, str):
             rules = preset(rules or "oh_hell", **({} if players is None else {"players": players}))
@@ -470,6 +472,17 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         self._accumulate_rewards()
         self.infos[agent] = self._waiting[agent]
         self._end(True)
+
+
+def refuse_unknown(arguments: Mapping[str, Any]) -> None:
+    """`TypeError` for arguments that an environment does not have, with where the table's options go."""
+    for name, value in arguments.items():
+        if name in Rules.__dataclass_fields__:
+            raise TypeError(
+                f"{name}={value!r} is an option of the table, not of the environment: put it into the rules, as in "
+                f"rules=Rules({name}={value!r}) or rules=preset('oh_hell', {name}={value!r})"
+            )
+        raise TypeError(f"unexpected argument {name}={value!r}; see help(ohhell_env.ohhell_v0) for those there are")
 
 
 def known_options(options: dict[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 from gymnasium import spaces
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from ohhell_env.envs.aec import OhHellEnv
+from ohhell_env.envs.aec import OhHellEnv, refuse_unknown
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game
 
@@ -43,7 +43,9 @@ class NoopEnv(ParallelEnv[str, Any, Any]):
         render_mode: str | None = None,
         reward: str = "points",
         illegal_reward: float | None = -1.0,
+        **unknown: Never,
     ) -> None:
+        refuse_unknown(unknown)
         self.table = OhHellEnv(rules, players=players, render_mode=render_mode, reward=reward)
         self.rules = self.table.rules
         self.render_mode = render_mode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Never
 
 import gymnasium
 import numpy as np
@@ -11,7 +11,7 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from ohhell_env.envs.aec import OhHellEnv, known_options
+from ohhell_env.envs.aec import OhHellEnv, known_options, refuse_unknown
 from ohhell_env.envs.lineup import Lineup, Opponents
 from ohhell_env.kernel.state import MATCH_OVER
 from ohhell_env.rules.rules import Rules
@@ -77,7 +77,9 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         illegal_reward: float | None = -1.0,
         dict_observation: bool = False,
         render_mode: str | None = None,
+        **unknown: Never,
     ) -> None:
+        refuse_unknown(unknown)
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode={render_mode!r} is not known; use one of {self.metadata['render_modes']}")
         self.table = OhHellEnv(rules, players=players, reward=reward)

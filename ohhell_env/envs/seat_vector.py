@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Never
 
 import gymnasium
 import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ohhell_env.envs.aec import OhHellEnv, first_dealer, known_options
+from ohhell_env.envs.aec import OhHellEnv, first_dealer, known_options, refuse_unknown
 from ohhell_env.envs.lineup import Lineup, Opponents
 from ohhell_env.envs.seat import Observation, seat_spaces
 from ohhell_env.kernel import rulebook
@@ -145,7 +145,9 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         illegal_reward: float | None = -1.0,
         dict_observation: bool = False,
         render_mode: str | None = None,
+        **unknown: Never,
     ) -> None:
+        refuse_unknown(unknown)
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode={render_mode!r} is not known; use one of {self.metadata['render_modes']}")
         self.render_mode = render_mode
