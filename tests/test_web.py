@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
 import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -320,6 +327,51 @@ def test_a_deserted_seat_goes_to_a_bot_and_its_person_takes_it_back(host: Server
             until(other, lambda one: one["type"] == "table" and one["kinds"][1] == "person")
             say(seat, type="bot", seat=1)
             assert "is here" in until(seat, lambda one: one["type"] == "error")["error"]
+
+
+def test_a_killed_server_finds_its_tables_again_as_they_were_shown(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ohhell_env", "serve", "--folder", str(tmp_path / "tables"), "--port"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
+
+    def started() -> tuple[Any, int]:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        process = subprocess.Popen([*command, str(port)], cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                return process, port
+            except OSError:
+                time.sleep(0.05)
+
+    process, port = started()
+    request = {
+        "preset": "oh_hell",
+        "players": ["person", "heuristic", "heuristic"],
+        "changes": ["ramp=2..1"],
+        "seed": 3,
+    }
+    opened = urllib.request.Request(f"http://127.0.0.1:{port}/api/tables", json.dumps(request).encode(), method="POST")
+    made = json.load(urllib.request.urlopen(opened, timeout=120))
+    token = made["seats"]["0"].rpartition("/")[2]
+    with connect(f"ws://127.0.0.1:{port}/ws/{token}") as seat:
+        mine = until(seat, lambda one: one.get("choices"))
+        say(seat, type="act", action=mine["choices"][0]["action"], number=mine["number"])
+        shown = until(seat, lambda one: one.get("number", 0) > mine["number"])
+        process.kill()
+    process.wait()
+    process, port = started()
+    with connect(f"ws://127.0.0.1:{port}/ws/{token}") as seat:
+        again = until(seat, lambda one: one["type"] == "table")
+        assert again["number"] >= shown["number"]
+        seats = [
+            [one["scene"]["seats"][k][key] for k in range(3) for key in ("bid", "score")] for one in (shown, again)
+        ]
+        assert seats[0] == seats[1]
+        assert until(seat, lambda one: one.get("choices"))
+    process.terminate()
+    assert process.wait(20) == -signal.SIGTERM
 
 
 def test_a_client_that_does_not_read_is_cut_off() -> None:
