@@ -59,7 +59,7 @@ def test_importing_loads_no_learning_and_no_drawing_library(module: str) -> None
     )
     loaded = set(run.stdout.split())
     assert "ohhell_env" in loaded
-    assert not loaded & {*LEARNING, *DRAWING, "tensorboard", "safetensors"}, (
+    assert not loaded & {*LEARNING, *DRAWING, "tensorboard", "starlette", "uvicorn"}, (
         "SciPy is Numba's affair: it loads it where it finds it"
     )
     if module == "ohhell_env":

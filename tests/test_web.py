@@ -258,6 +258,19 @@ def test_foreign_and_illegal_messages_change_nothing_and_are_answered(host: Serv
         until(watcher, lambda one: one["type"] == "table" and one["number"] > mine["number"])
 
 
+def test_the_time_that_a_person_takes_is_kept(host: Server) -> None:
+    made = host.open_table(changes=["ramp=1"], seed=3)
+    with join(host, made["seats"]["0"]) as seat:
+        play_to_the_end(seat)
+    table = host.hall.tables[-1].table
+    assert [(one["hand"], one["seat"], one["action"].split()[0]) for one in table.times] == [
+        (1, 0, "bid"),
+        (1, 0, "play"),
+    ]
+    assert all(0 < one["seconds"] < 60 for one in table.times)
+    assert Table.load(table.path.with_name(f"{table.id}.table.json")).times == table.times
+
+
 def test_floods_and_large_frames_end_the_connection_and_nothing_else(host: Server) -> None:
     made = host.open_table(changes=["ramp=2..1"], seed=3)
     for flood in (["{}"] * 300, ["x" * 100_000]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -66,6 +67,7 @@ class LiveTable:
         self.clients: set[Client] = set()
         self.speed = "normal"
         self.failure = ""  # why the table stands still, if it does
+        self._shown = (-1, 0.0)  # the table's number that was shown last, and when it first was
         self._wake = asyncio.Event()
         self._lock = asyncio.Lock()  # one change at a time
         self._task: asyncio.Task[None] | None = None
@@ -122,8 +124,8 @@ class LiveTable:
         action = await to_thread.run_sync(lambda: bot.act(match), limiter=self.threads)
         return int(action[0])
 
-    async def _step(self, action: int) -> None:
-        self.table.step(action)
+    async def _step(self, action: int, seconds: float | None = None) -> None:
+        self.table.step(action, seconds)
         await self._changed()
 
     # --- Those connected -----------------------------------------------------------------------------------------
@@ -143,6 +145,8 @@ class LiveTable:
 
     def tell_all(self) -> None:
         """Send everybody the table as they see it."""
+        if self._shown[0] != self.table.number and not self.table.unseen:
+            self._shown = self.table.number, time.monotonic()
         here = {client.viewer for client in self.clients}
         extras = {
             "here": sorted(seat for seat in here if isinstance(seat, int)),
@@ -178,7 +182,7 @@ class LiveTable:
             raise MessageError("it is not your turn")
         if (why := refusal(table.game, message["action"])) is not None:
             raise MessageError(why)
-        await self._step(message["action"])
+        await self._step(message["action"], time.monotonic() - self._shown[1])
 
     async def _next(self, seat: int, message: dict[str, Any], client: Client) -> None:
         self._check_sits(seat)

@@ -61,6 +61,8 @@ class Table:
         number: how many things have happened; clients say which table they answer to.
         unseen: seats of people who still look at the result of the hand that has just ended; play waits for them.
         taken_back: what was taken back: hand number, seat, and action in words.
+        times: how long each person took for each action: hand number, seat, action in words, seconds from when the
+            choice was shown.
     """
 
     id: str
@@ -72,6 +74,7 @@ class Table:
     number: int = 0
     unseen: set[int] = field(default_factory=set)
     taken_back: list[dict[str, Any]] = field(default_factory=list)
+    times: list[dict[str, Any]] = field(default_factory=list)
     _undo: tuple[Any, int, int] | None = None  # the game before a person's last action, the seat, the action
 
     def __post_init__(self) -> None:
@@ -115,7 +118,8 @@ class Table:
             if len(chairs) != match.rules.players:
                 raise ValueError("it does not seat everybody")
             table = cls(name, match, chairs, data["watch"], int(data["seed"]), record)
-            table.number, table.unseen, table.taken_back = int(data["number"]), set(data["unseen"]), data["taken_back"]
+            table.number, table.unseen = int(data["number"]), set(data["unseen"])
+            table.taken_back, table.times = list(data["taken_back"]), list(data["times"])
             return table
         except (KeyError, TypeError, ValueError, OSError) as error:
             raise ValueError(f"{path} is not a table that can go on: {error}") from error
@@ -166,15 +170,18 @@ class Table:
         self.chairs[seat].player = PERSON
         self.bots[seat] = None
 
-    def step(self, action: int) -> None:
-        """Take an action for the seat to act; nothing changes where it is not legal.
+    def step(self, action: int, seconds: float | None = None) -> None:
+        """Take an action for the seat to act, a person's with the seconds that it took; if it is illegal, do nothing.
 
         Raises:
             ValueError: if it is not legal.
         """
         seat = self.game.player
         before = self.match.games.copy()
+        hand, words = self.game.hand_number, self.game.action_text(action)
         ended = self.match.step(action)
+        if seconds is not None:
+            self.times.append({"hand": hand, "seat": seat, "action": words, "seconds": round(seconds, 3)})
         self.number += 1
         self._undo = None
         if ended:
@@ -218,6 +225,7 @@ class Table:
             "number": self.number,
             "unseen": sorted(self.unseen),
             "taken_back": self.taken_back,
+            "times": self.times,
         }
         path = self.path.with_name(f"{self.id}.table.json")
         write_whole(path, json.dumps(data) + "\n")
