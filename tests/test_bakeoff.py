@@ -48,10 +48,10 @@ def test_the_mean_of_runs_on_different_deals_has_the_interval_of_independent_est
 
 
 def test_the_table_has_the_mean_over_the_seeds_and_each_run(folder):
-    rows = [("dmc ahead of heuristic", seed, {3: Estimate(seed, seed - 0.3, seed + 0.3, 10)}) for seed in (1, 2)]
-    assert averaged(rows)["dmc ahead of heuristic"][3].mean == 1.5
+    rows = [("dmc - heuristic", seed, {3: Estimate(seed, seed - 0.3, seed + 0.3, 10)}) for seed in (1, 2)]
+    assert averaged(rows)["dmc - heuristic"][3].mean == 1.5
     text = as_markdown(Options(folder, seeds=(1,)), rows)
-    assert "| **dmc ahead of heuristic** | mean | +1.50 ±0.21 | +1.50 |\n| | 1 | +1.00 ±0.30 | +1.00 |" in text
+    assert "| **dmc - heuristic** | mean | +1.50 ±0.21 | +1.50 |\n| | 1 | +1.00 ±0.30 | +1.00 |" in text
     assert "| ppo, seed 1 | 0.0 | 5 | 0 |" in text
 
 
@@ -68,7 +68,7 @@ def test_the_whole_command_trains_measures_and_writes_and_does_nothing_twice(tmp
     arguments += ["--hands", "1", "--deals", "5"]
     assert main(arguments) == 0
     text = (tmp_path / "results.md").read_text()
-    assert len(re.findall(r"\*\*(dmc|ppo) ahead of", text)) == 4 and (tmp_path / "results.png").stat().st_size > 1000
+    assert len(re.findall(r"\*\*(dmc|ppo) - ", text)) == 4 and (tmp_path / "results.png").stat().st_size > 1000
     states = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.safetensors")}
     assert main(arguments) == 0 and (tmp_path / "results.md").read_text() == text
     assert states == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.safetensors")}

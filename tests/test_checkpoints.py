@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from ohhell_env.arena.matches import ArenaError
 from ohhell_env.bots.policy import bot as policy
 from ohhell_env.bots.policy.bot import META, WEIGHTS, PolicyBot, load_policy, shipped_checkpoints
 from ohhell_env.bots.policy.network import FrozenNetwork
+from ohhell_env.rules.rules import Rules
 from training import publish
 from training.learning.checkpoint import Counters, save_checkpoint
 from training.learning.config import Config
@@ -149,7 +151,7 @@ def test_the_leaderboard_has_the_best_first_and_the_unmeasured_last(
 def test_a_report_of_other_weights_is_refused_and_nothing_is_written(published: Path, tmp_path: Path) -> None:
     with pytest.raises(ArenaError, match="is not this checkpoint or has other weights"):
         publish.publish(run_of(tmp_path, 9), "nine", [published.parent / "evals" / "two"], tmp_path / "to")
-    with pytest.raises(ArenaError, match="no folder with a report"):
+    with pytest.raises(ArenaError, match="not a folder with a report"):
         publish.publish(run_of(tmp_path, 9), "nine", [tmp_path / "checkpoint"], tmp_path / "to")
     assert not (tmp_path / "to").exists()
 
@@ -157,7 +159,8 @@ def test_a_report_of_other_weights_is_refused_and_nothing_is_written(published: 
 def test_a_report_by_rules_that_the_command_cannot_give_is_refused(published: Path, tmp_path: Path) -> None:
     shutil.copytree(published.parent / "evals" / "two", tmp_path / "evals")
     report = json.loads((tmp_path / "evals" / "report.json").read_text())
-    report["settings"]["rules"][0]["scoring"] = "basic"
+    rules = Rules.from_json(report["settings"]["rules"][0])
+    report["settings"]["rules"][0] = replace(rules, scoring=lambda bid, taken, size: taken - bid).to_json()
     (tmp_path / "evals" / "report.json").write_text(json.dumps(report))
     with pytest.raises(ArenaError, match="rules that no option of the command gives"):
         publish.publish(published / "two", "two", [tmp_path / "evals"], tmp_path / "to")

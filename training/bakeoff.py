@@ -31,7 +31,7 @@ Row = tuple[str, int, dict[int, Estimate]]  # what was measured, seed of the run
 
 @dataclass(frozen=True)
 class Options:
-    """Train both learners, one run after the other, and measure them; the same command goes on where it was stopped."""
+    """Train both learners, one run at a time, and measure them; the same command continues where it was stopped."""
 
     out: Path
     """Folder for the runs, the evaluations, results.md and results.png."""
@@ -47,7 +47,7 @@ class Options:
     """Deals of each evaluation, each played in every seating."""
 
     def config(self, learner: str, seed: int) -> Config:
-        """A run's options: those that training has by default, but for size and length.
+        """A run's options: the defaults of training except for size and length.
 
         Raises:
             ValueError: for a value that is not allowed.
@@ -69,7 +69,7 @@ def train_all(options: Options) -> None:
     """Train what is not trained yet, one process at a time, the learners in turn.
 
     Raises:
-        ArenaError: if a run fails; what it said stands above.
+        ArenaError: if a run fails; its messages are above.
     """
     for seed, learner in product(options.seeds, LEARNERS):
         config = options.config(learner, seed)
@@ -80,17 +80,17 @@ def train_all(options: Options) -> None:
         try:
             status = run.wait()
         except KeyboardInterrupt:
-            run.wait()  # Ctrl-C reached it too: it saves after the iteration in hand
+            run.wait()  # Ctrl-C reached it too: it saves after the current iteration
             raise
         if status:
             raise ArenaError(f"training in {config.folder} ended with status {status}")
         meta = json.loads((config.folder / "checkpoint" / "meta.json").read_text())
         if meta["cpu_hours"] < round(options.cpu_minutes / 60, 3):
-            raise KeyboardInterrupt(f"{config.folder} is not trained to its end; the same command goes on with it")
+            raise KeyboardInterrupt(f"{config.folder} is not trained to its end; the same command continues it")
 
 
 def measure(options: Options, player: str, opponent: str, seating: str, seed: int) -> dict[int, Estimate]:
-    """Points per hand that a player has more than its opponent, by hand size; measured once, and then read again."""
+    """Margin per hand of a player over its opponent, by hand size; measured once, and then read from the file."""
     path = options.out / "evaluations" / f"{Path(player).name}-{Path(opponent).name}-{seating}-{seed}.json"
     specs = [
         str(options.out / spec / "checkpoint") if spec.startswith(LEARNERS) else spec for spec in (player, opponent)
@@ -120,10 +120,10 @@ def rows_of(options: Options) -> list[Row]:
     """Everything that is measured: each run against the benchmark, and the two of each seed against each other."""
     rows = []
     for learner, seed in product(LEARNERS, options.seeds):
-        name = f"{learner} ahead of {BENCHMARK}"
+        name = f"{learner} - {BENCHMARK}"
         rows.append((name, seed, measure(options, f"{learner}-{seed}", BENCHMARK, "one", seed)))
     for seating, seed in product(DUELS, options.seeds):
-        name = f"dmc ahead of ppo, {DUELS[seating]}"
+        name = f"dmc - ppo, {DUELS[seating]}"
         rows.append((name, seed, measure(options, f"dmc-{seed}", f"ppo-{seed}", seating, seed)))
     return rows
 
@@ -140,7 +140,7 @@ def averaged(rows: Sequence[Row]) -> dict[str, dict[int, Estimate]]:
 def as_markdown(options: Options, rows: Sequence[Row]) -> str:
     """The table, the means first, and what each run did."""
     sizes = list(rows[0][2])
-    lines = [f"| points per hand | seed | {' | '.join(f'{size} cards' for size in sizes)} | all |"]
+    lines = [f"| margin per hand | seed | {' | '.join(f'{size} cards' for size in sizes)} | all |"]
     lines.append("| --- | --- |" + " ---: |" * (len(sizes) + 1))
 
     def cells(by_size: dict[int, Estimate]) -> str:
@@ -178,7 +178,7 @@ def _run(options: Options, console: Console) -> None:
     alone = {name: by_size for name, by_size in means.items() if BENCHMARK in name}
     text = as_markdown(options, rows)
     console.print(text, markup=False, soft_wrap=True)
-    title = f"{options.width} x 3, {options.cpu_minutes:g} CPU minutes a run, {len(options.seeds)} seeds"
+    title = f"{options.width} x 3, {options.cpu_minutes:g} CPU-minutes per run, {len(options.seeds)} seeds"
     plot = plot_lines([alone, duels], title, "points per hand ahead", "cards in the hand", options.out / "results.png")
     console.print(f"Written: {write_whole(options.out / 'results.md', text)}, {plot}")
 

@@ -49,7 +49,7 @@ from training.learning.optimisation import average_weights, gradient_step, learn
 from training.train import minibatches
 
 CERTAIN = 2.0**20  # times its outputs, a policy that draws its actions plays its best one
-ENT_COEF = 0.005  # the exploiters' at the start: they have little to find out
+ENT_COEF = 0.005  # the exploiters' at the start: there is little to explore
 
 
 def one_seat(seed: int, iteration: int, players: NDArray[np.int64]) -> NDArray[np.int8]:
@@ -113,7 +113,7 @@ class Gain(NamedTuple):
 
     Attributes:
         seed: of the exploiter chosen.
-        chosen: points more than the others a hand, of each exploiter by seed, on the deals that chose it.
+        chosen: margin per hand of each exploiter, by seed, on the deals that chose it.
         gain: the chosen one's on other deals: a lower bound of a best response's.
     """
 
@@ -222,11 +222,11 @@ def _run_exactly(options: Options, rules: Rules, console: Console) -> None:
     player = make_bot(options.player, options.seed)
     if options.temperature:
         if not isinstance(player, PolicyBot):
-            raise ValueError(f"temperature={options.temperature} is for policies; {options.player!r} is none")
+            raise ValueError(f"temperature={options.temperature} is for policies, and {options.player!r} is not one")
         player = PolicyBot(player.network, options.seed, options.temperature)
     found = responses(rules, policy_of(player))
     console.print(describe(rules))
-    table = Table("seat", "points more than the others", "a best response's", "gain")
+    table = Table("seat", "margin", "a best response's", "gain")
     for seat in range(rules.players):
         gain = found.best[seat] - found.values[seat]
         name = f"{seat}{' (dealer)' if seat == rules.first_dealer else ''}"
@@ -243,7 +243,7 @@ def _run_exploiters(options: Options, rules: Rules, console: Console) -> None:
     checked_deals(options.seed, options.deals, 1, options.workers)
     player = make_bot(options.player, options.seed)
     if not isinstance(player, PolicyBot):
-        raise ValueError(f"player {options.player!r} is no checkpoint; exploiters start from one")
+        raise ValueError(f"player {options.player!r} is not a checkpoint; exploiters start from one")
     torch.set_num_threads(options.workers)
     seeds = range(options.seed + 1, options.seed + 1 + options.exploiters)
     configs = {seed: config_for(player, rules, options, seed) for seed in seeds}

@@ -3,11 +3,11 @@
     ohhell distil mix512 --folder runs/mix512-fast
     ohhell publish runs/mix512-fast/checkpoint mix512-fast --evals FOLDER ...
 
-The teacher plays hands with itself at the tables of its training, drawn from its own probabilities with some random
-actions between. A small network of whole numbers (`FastNetwork`) learns those probabilities by cross-entropy, each
-decision once. Hands of other seeds are held out: how often both like the same action best there, and the
-Kullback-Leibler divergence, stand on the progress line. Started again with the same options, a run goes on from where
-its folder stands.
+The teacher plays hands with itself at the tables of its training, drawn from its own probabilities, with some random
+actions. A small network of whole numbers (`FastNetwork`) learns those probabilities by cross-entropy, each
+decision once. Hands of other seeds are held out: how often both prefer the same action there, and the
+Kullback-Leibler divergence, are on the progress line. Started again with the same options, a run continues from its
+folder.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _EXPLORATION = 2  # number of a match's random stream that draws the actions
 
 @dataclass(frozen=True)
 class Options:
-    """Make a fast policy from a checkpoint. The same command goes on where it was stopped."""
+    """Make a fast policy from a checkpoint. The same command continues where it was stopped."""
 
     teacher: tyro.conf.Positional[str]
     """The policy to learn from: a shipped checkpoint's name or a checkpoint's folder."""
@@ -167,7 +167,7 @@ class School:
     def __init__(self, teacher: PolicyBot, options: Options) -> None:
         if not isinstance(teacher.network, FrozenNetwork) or teacher.trained_for is None:
             raise ValueError(
-                f"{options.teacher!r} is no teacher: it must be a checkpoint that was trained, not distilled"
+                f"{options.teacher!r} cannot be a teacher: it must be a checkpoint that was trained, not distilled"
             )
         self.teacher, self.options = teacher, options
         self._network = teacher.network
@@ -222,7 +222,7 @@ def examine(student: FastNetwork, lessons: Lessons, tables: NDArray[np.void], sc
     """How a student does on lessons that it did not learn from, in its whole numbers.
 
     Returns:
-        "agreement", the share of positions in which both like the same action best; "kl", "kl_bids" and "kl_cards",
+        "agreement", the share of positions in which both prefer the same action; "kl", "kl_bids" and "kl_cards",
         mean divergence in nats.
     """
     outputs, _ = student.evaluate(lessons.games, tables)
@@ -262,7 +262,7 @@ def load_state(folder: Path, student: Student, optimiser: torch.optim.Optimizer)
     """The inverse of `save_state`.
 
     Raises:
-        ValueError: if the file is damaged or is no state of such a run.
+        ValueError: if the file is damaged or is not the state of such a run.
     """
     try:
         with safe_open(folder / STATE, framework="pt") as file:
@@ -280,7 +280,7 @@ def load_state(folder: Path, student: Student, optimiser: torch.optim.Optimizer)
 
 
 def distil(options: Options, console: Console) -> dict[str, float]:
-    """Run, or go on with, a distillation; what `examine` found at its end.
+    """Run or resume a distillation; returns what `examine` finds at its end.
 
     Raises:
         ValueError: if there is no such teacher, or the folder holds another run.
@@ -295,7 +295,7 @@ def distil(options: Options, console: Console) -> dict[str, float]:
     _claim(options)
     if (options.folder / STATE).exists():
         counters = load_state(options.folder, student, optimiser)
-        console.print(f"going on with {options.folder} after {counters.decisions:,} decisions")
+        console.print(f"resuming {options.folder} after {counters.decisions:,} decisions")
     console.print(f"{source.name} plays {options.hands} hands to be held out")
     held_out = school.lessons(HELD_OUT)
     scale = teacher.own_temperature

@@ -68,7 +68,7 @@ def hash_rows(words: Any, hashes: Any) -> None:
 def every_deal(rules: Rules) -> Iterator[list[int]]:
     """The decks, in the order dealt, that make up all distinct deals of a table's first hand; all are equally likely.
 
-    What is left of the stock comes last, in no certain order.
+    What is left of the stock comes last, in any order.
     """
     size = rules.hand_sizes[0]
     for hands, stock in every_hands(rules.deck.cards, rules.players, size):
@@ -139,7 +139,7 @@ class Responses(NamedTuple):
     """How far some policies are from an equilibrium.
 
     Attributes:
-        values: (P,) points more than the others, of each seat.
+        values: (P,) margin of each seat: its points minus the mean of the others'.
         best: (P,) the same for a best response in that seat, the others as they are.
         nash_conv: the sum of what the seats could gain; 0 in a Nash equilibrium.
     """
@@ -234,7 +234,7 @@ class Tree:
         """A policy's probabilities at every information set, those of all seats.
 
         Raises:
-            ValueError: if they are no distribution over the legal actions.
+            ValueError: if they are not a distribution over the legal actions.
         """
         strategy = []
         for depth in self.depths:
@@ -302,7 +302,7 @@ def responses(rules: Rules, policy: Policy) -> Responses:
     """Values and best responses where every seat plays one policy.
 
     Raises:
-        ValueError: as `Tree`, or if the policy's answers are no distributions.
+        ValueError: as `Tree`, or if the policy's answers are not distributions.
     """
     tree = Tree(rules)
     return tree.responses([tree.write_out(policy)] * rules.players)
@@ -317,7 +317,7 @@ def uniform(views: NDArray[np.void], tables: NDArray[np.void]) -> NDArray[np.flo
 
 
 def policy_of(bot: Bot) -> Policy:
-    """A bot's policy with its probabilities as they are, not as they fell.
+    """A bot's policy: its probabilities, not its samples.
 
     Raises:
         ValueError: for a bot whose chance is not known, such as a search.
@@ -331,6 +331,6 @@ def policy_of(bot: Bot) -> Policy:
             bot.choose(views, tables, np.zeros(len(views), np.int64))
         ]
     raise ValueError(
-        f"{type(bot).__name__} plays by chance, and its probabilities are not known; exact values are those of "
+        f"{type(bot).__name__} is random, and its probabilities are not known; exact values are those of "
         "policies, 'heuristic' and 'random'"
     )

@@ -54,7 +54,7 @@ class Options:
 
 
 def plot_folder(folder: Path, out: Path) -> list[Path]:
-    """Write the plots that a folder has something for; returns their paths.
+    """Write the plots for which a folder has data; returns their paths.
 
     Raises:
         ArenaError: if it has nothing to plot, or a file in it is damaged.
@@ -73,12 +73,12 @@ def plot_folder(folder: Path, out: Path) -> list[Path]:
 
 
 def read_evaluations(folder: Path) -> dict[str, dict[str, tuple[NDArray[Any], NDArray[Any]]]]:
-    """The evaluations among TensorBoard's curves: opponent -> table -> (iterations, points more than the others)."""
+    """The evaluations among TensorBoard's curves: opponent -> table -> (iterations, margins per hand)."""
     if not folder.is_dir():
         return {}
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # takes long to import
 
-    # A run that was resumed says so, and from where on what came before is void: nothing to warn of.
+    # A run that was resumed says so, and where it overrides earlier entries: no warning is needed.
     logging.getLogger("tensorboard").setLevel(logging.ERROR)
     events = EventAccumulator(str(folder), size_guidance={"scalars": 0}).Reload()
     found: dict[str, dict[str, tuple[NDArray[Any], NDArray[Any]]]] = {}
@@ -134,7 +134,7 @@ def plot_curves(folder: Path, evaluations: Mapping[str, Mapping[str, Any]], path
                 np.interp(steps, columns["iteration"], millions), values, "o-", label=table, markersize=3, **style
             )
         axes.axhline(0, color="black", linewidth=0.8)
-        axes.set_title(f"points per hand more than {opponent}", fontsize="medium")
+        axes.set_title(f"margin per hand over {opponent}", fontsize="medium")
         axes.legend(fontsize="x-small", ncols=3)
     for name in names:
         axes = next(panels)
@@ -170,7 +170,7 @@ def plot_evaluations(folder: Path, evaluations: Mapping[str, Mapping[str, Any]],
     widest = max(len(steps) for steps, _ in grids.values())
     height = sum(1 + 0.36 * len(values) for _, values in grids.values())
     figure = Figure(figsize=(4 + 0.9 * widest, 0.6 + height), layout="constrained")
-    figure.suptitle(f"{folder.resolve().name}: points per hand more than the others")
+    figure.suptitle(f"{folder.resolve().name}: margin per hand, points")
     panels = figure.subplots(len(grids), 1, squeeze=False)[:, 0]
     for axes, (opponent, (steps, values)) in zip(panels, grids.items(), strict=True):
         decisions = np.interp(steps, progress["iteration"], progress["decisions"]) / 1e6
@@ -181,7 +181,7 @@ def plot_evaluations(folder: Path, evaluations: Mapping[str, Mapping[str, Any]],
 
 
 def plot_strength(reports: Sequence[Mapping[str, Any]], path: Path) -> Path:
-    """Points per hand more than each opponent, ±: half of the 95 % interval; players and rules down, cards across."""
+    """Margin per hand over each opponent, ±: half of the 95 % interval; players and rules down, cards across."""
     cells: dict[str, dict[str, Any]] = {}
     for report in reports:
         settings, rules = report["settings"], report["settings"]["rules"][0]
@@ -203,7 +203,7 @@ def plot_strength(reports: Sequence[Mapping[str, Any]], path: Path) -> Path:
     figure = Figure(figsize=(6 + 1.05 * len(columns), 1.6 + 0.36 * len(cells)), layout="constrained")
     axes = figure.subplots()
     coloured_table(axes, values, list(cells), columns, words)
-    axes.set_title("points per hand more than the opponent, by cards in the hand", fontsize="medium")
+    axes.set_title("margin per hand over the opponent, by cards in the hand", fontsize="medium")
     return save(figure, path)
 
 

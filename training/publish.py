@@ -35,7 +35,7 @@ class Options:
     """Copy a checkpoint to where the package finds it, with its golden values, its measured strength and its card."""
 
     source: tyro.conf.Positional[Path]
-    """The checkpoint's folder, RUN/checkpoint; the run may not be writing to it meanwhile."""
+    """The checkpoint's folder, RUN/checkpoint; no run may be writing to it."""
     name: tyro.conf.Positional[str]
     """The name to ship it by: letters, digits, dots, dashes and underscores."""
     evals: tuple[Path, ...] = ()
@@ -54,7 +54,7 @@ def publish(source: Path, name: str, evals: Sequence[Path] = (), to: Path = Path
         to: the folder of all shipped checkpoints.
 
     Raises:
-        ArenaError: if the name, the checkpoint or a report is not fit, before anything is written.
+        ArenaError: if the name, the checkpoint or a report is not usable, before anything is written.
     """
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise ArenaError(f"name={name!r} is not allowed; use letters, digits, dots, dashes and underscores")
@@ -88,7 +88,9 @@ def _evaluations(folders: Sequence[Path], name: str, weights: str) -> list[dict[
     for folder in folders:
         paths = sorted(folder.rglob("report.json")) if folder.is_dir() else []
         if not paths:
-            raise ArenaError(f"{folder} is no folder with a report.json in or below it; evaluate with --out makes one")
+            raise ArenaError(
+                f"{folder} is not a folder with a report.json in or below it; evaluate with --out makes one"
+            )
         for path in paths:
             report = json.loads(path.read_text(encoding="utf-8"))
             settings = report["settings"]
@@ -97,7 +99,7 @@ def _evaluations(folders: Sequence[Path], name: str, weights: str) -> list[dict[
                 raise ArenaError(
                     f"{path} measured {settings['players'][0]!r}, which is not this checkpoint or has other weights"
                 )
-            if command_rules(settings) != settings["rules"]:
+            if not _command_gives(settings):
                 raise ArenaError(f"{path} was played by rules that no option of the command gives")
             names = {spec: _shipped_spec(spec, name) for spec in mine}
             settings["players"] = [names.get(spec, spec) for spec in settings["players"]]
@@ -195,6 +197,14 @@ def command_rules(settings: dict[str, Any]) -> list[dict[str, Any]]:
     return [table.to_json() for table in tables_for(settings["hands"], options.table_rules())]
 
 
+def _command_gives(settings: dict[str, Any]) -> bool:
+    """Whether the options of the command can name the tables of a report."""
+    try:
+        return command_rules(settings) == settings["rules"]
+    except ValueError:  # a table of points for the hands of the report alone
+        return False
+
+
 def standing(folder: Path) -> tuple[dict[str, Any], dict[str, list[Estimate]]]:
     """A published checkpoint's meta.json, and its lead in points per hand over each opponent, one estimate a table."""
     meta = json.loads((folder / META).read_text(encoding="utf-8"))
@@ -232,7 +242,7 @@ def leaderboard(root: Path) -> str:
         "Shipped policies, best first; each folder's README tells how it was trained and how strong it is at every "
         "table.",
         "",
-        f"| checkpoint | network | decisions | CPU-hours | {' | '.join(f'ahead of {o}' for o in opponents)} |",
+        f"| checkpoint | network | decisions | CPU-hours | {' | '.join(f'margin over {o}' for o in opponents)} |",
         f"| --- | --- | ---: | ---: | {' | '.join('---:' for _ in opponents)} |",
     ]
     for folder, (meta, leads) in zip(folders, standings, strict=True):
@@ -244,8 +254,8 @@ def leaderboard(root: Path) -> str:
         lines.append(f"{start} {' | '.join(cells)} |")
     lines += [
         "",
-        "Ahead of: points per hand more than the opponent in all other seats, the mean over the tables and hand sizes "
-        "measured, and the least of them with its 95 % interval.",
+        "Margin: points per hand of one seat minus those of the opponent in all other seats, the mean over the tables "
+        "and hand sizes measured, and the least of them with its 95 % interval.",
         "",
         "Play with one: `load_policy(NAME)`, or `checkpoints/NAME` and `search+policy:NAME:20` wherever a player is "
         "named. Add one: `ohhell publish RUN/checkpoint NAME --evals FOLDER ...`.",

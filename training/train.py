@@ -55,16 +55,16 @@ HELP = """Train a policy by self-play.
     ohhell train --folder runs/mine --decisions 5000000   # shorter
     torchrun --standalone --nproc-per-node 2 -m training.train --folder runs/mine   # in two processes
 
-Started again with the same options, a run goes on from its last save, bit for bit as if it had never stopped.
-Ctrl-C ends it after the iteration in hand and saves it."""
+Started again with the same options, a run continues from its last save, bit for bit as if it had never stopped.
+Ctrl-C ends it after the current iteration and saves it."""
 
 
 def train(config: Config, console: Console) -> PolicyNetwork:
-    """Run, or go on with, a training; the average of the weights at its end.
+    """Run or resume a training; returns the average of the weights at its end.
 
     Raises:
         ValueError: if the folder holds another run, a checkpoint does not fit, or the opponent is not known.
-        FloatingPointError: when a loss or gradient stops being a number, saying where.
+        FloatingPointError: when a loss or gradient is not a finite number, saying where.
     """
     # Set up.
     rank, processes = join()
@@ -88,11 +88,11 @@ def train(config: Config, console: Console) -> PolicyNetwork:
     if (config.folder / STATE).exists():
         check_resumable(config, config.folder)
         counters = load_state(config.folder, policy, average, optimiser)
-        console.print(f"going on with {config.folder} after {counters.decisions:,} decisions, in {counters.precision}")
+        console.print(f"resuming {config.folder} after {counters.decisions:,} decisions, in {counters.precision}")
     elif config.precision == "auto":
         counters.precision, rates = faster_arithmetic(policy)
         told = ", ".join(f"{name} {rate:,.0f}" for name, rate in rates.items())
-        console.print(f"arithmetic: {counters.precision} (forward and backward, decisions a CPU-second: {told})")
+        console.print(f"arithmetic: {counters.precision} (forward and backward, decisions per CPU-second: {told})")
     network = TrainingNetwork(policy, bf16=counters.precision == "bf16")
     past = PastPolicies(config.folder, average, counters.past)
     progress = None
@@ -175,7 +175,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
             learning = len(experience.actions) * config.update_epochs / (learned - collected)
             bare = bare_rate(network, batch[0])
             console.print(
-                f"decisions a CPU-second: collection {collection:,.0f}, learning {learning:,.0f}, the bare "
+                f"decisions per CPU-second: collection {collection:,.0f}, learning {learning:,.0f}, the bare "
                 f"network's forward and backward {bare:,.0f}; learning runs at {learning / bare:.0%} of that"
             )
             first = False
@@ -247,7 +247,7 @@ def no_more_than(
 def minibatches(
     arrays: Sequence[NDArray[Any]], epochs: int, number: int, random: np.random.Generator
 ) -> Iterator[tuple[torch.Tensor, ...]]:
-    """In each epoch all decisions in random order, in so many minibatches; the arrays have a row for each decision."""
+    """In each epoch all decisions in random order, in minibatches; the arrays have a row for each decision."""
     tensors = [torch.from_numpy(array) for array in arrays]
     for _ in range(epochs):
         order = torch.from_numpy(random.permutation(len(arrays[0])))
@@ -256,7 +256,7 @@ def minibatches(
 
 
 class StopAfterIteration:
-    """Ctrl-C and SIGTERM end the run after the iteration in hand; the second one ends it at once."""
+    """Ctrl-C and SIGTERM end the run after the current iteration; the second one ends it at once."""
 
     def __init__(self) -> None:
         self.asked = False

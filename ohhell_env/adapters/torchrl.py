@@ -18,7 +18,7 @@ except ImportError as error:
 
 
 class OneMask(BaseWrapper):  # type: ignore[type-arg]
-    """TorchRL takes the mask from the observation, and stumbles over a second one among other infos."""
+    """TorchRL takes the mask from the observation, and fails on a second one in other infos."""
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]

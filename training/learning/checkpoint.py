@@ -1,4 +1,4 @@
-"""Writing what a run leaves behind: its state, to go on from, and checkpoints, to play with. No pickle anywhere."""
+"""Writing what a run saves: its state, to resume from, and checkpoints, to play with. No pickle anywhere."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Counters:
         cpu_seconds: CPU time used.
         precision: arithmetic of the network, chosen at the start: "fp32" or "bf16".
         past: iterations after which a past policy was kept.
-        lineage: the runs that its first weights came from, oldest first, each as `stage_of` tells it.
+        lineage: the runs that its first weights came from, oldest first, each as `stage_of` describes it.
     """
 
     iteration: int = 0
@@ -57,7 +57,7 @@ class Counters:
 
 
 def stage_of(meta: dict[str, Any]) -> dict[str, Any]:
-    """What a later run's checkpoint tells of the run behind a meta.json."""
+    """What a later run's checkpoint says about the run behind a meta.json."""
     return {name: meta[name] for name in ("decisions", "hands", "cpu_hours", "seed", "commit", "config")}
 
 
@@ -89,7 +89,7 @@ def load_state(
     """The inverse of `save_state`.
 
     Raises:
-        ValueError: if the file is damaged or is no state of such a run.
+        ValueError: if the file is damaged or is not the state of such a run.
     """
     path = folder / STATE
     try:
@@ -224,7 +224,7 @@ def student_card(name: str, meta: dict[str, Any]) -> str:
             f"# {name}",
             "",
             f"A fast policy: {network_text(meta['network'])}, distilled from `{meta['teacher']['name']}`. It plays "
-            "rollouts, and for people without much of a computer.",
+            "rollouts, and for people on slow machines.",
             "",
             "| | |",
             "| --- | --- |",
@@ -232,7 +232,7 @@ def student_card(name: str, meta: dict[str, Any]) -> str:
             f"| tables | {trained_for} |",
             f"| teacher | `{meta['teacher']['name']}`, weights `{meta['teacher']['weights_sha256'][:16]}` |",
             f"| distilled on | {meta['decisions']:,} decisions of {meta['hands']:,} hands |",
-            f"| processor time | {60 * meta['cpu_hours']:.1f} minutes |",
+            f"| CPU time | {60 * meta['cpu_hours']:.1f} minutes |",
             f"| held out | the teacher's best action in {held_out['agreement']:.1%} of the positions; divergence "
             f"{held_out['kl']:.3f} nats (bids {held_out['kl_bids']:.3f}, cards {held_out['kl_cards']:.3f}) |",
             f"| seed | {meta['seed']} |",
@@ -247,14 +247,14 @@ def student_card(name: str, meta: dict[str, Any]) -> str:
 
 
 def network_text(network: dict[str, Any]) -> str:
-    """A checkpoint's network in words, by its description."""
+    """A checkpoint's network as text, from its description."""
     if network.get("kind") == KIND:
         return f"{network['width']} x {MIDDLE}, int16"
     return f"{network['width']} x {network['depth']}"
 
 
 def train_command(config: dict[str, Any]) -> str:
-    """The command of a run with these options, as `Config.to_json` tells them."""
+    """The command of a run with these options, as `Config.to_json` gives them."""
     defaults = Config(learner=config["learner"]).to_json() | {"learner": Config().learner}
     words = ["ohhell", "train"]
     for option, value in config.items():

@@ -1,4 +1,4 @@
-"""Collection: many hands at once, every seat played by the network, every real decision kept with what it brought."""
+"""Collection: many hands at once, every seat played by the network; decisions with a choice are kept with returns."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def score_hands(games: Any, tables: Any, points: Any) -> Any:
 class Collector:
     """Plays iterations of hands on the run's mixture of tables.
 
-    An iteration depends on the run's seed, its number and the networks alone: nothing of it need be saved.
+    An iteration depends on the run's seed, its number and the networks alone: nothing of it has to be saved.
 
     Args:
         config: the run's options.
@@ -399,7 +399,7 @@ class Collector:
         return labels
 
     def _keep(self, start: int, stop: int, outputs: NDArray[np.float32]) -> None:
-        """What the network said of decisions start..stop-1, by its outputs, now that their actions are chosen."""
+        """Keep the network's outputs for decisions start..stop-1, once their actions are chosen."""
         rows = slice(start, stop)
         self._values[rows] = np.take_along_axis(outputs, self._actions[rows, None], axis=1)[:, 0]
 

@@ -23,7 +23,7 @@ RESUMABLE = frozenset(
         "eval_opponent",
     }
 )  # fmt: skip
-# What a learner does best with by itself, and the options that only the other one has.
+# The best options of each learner by themselves, and the options that only the other one has.
 OWN_DEFAULTS = {"ppo": {"lr": 3e-3, "update_epochs": 2}, "dmc": {"lr": 1e-3, "update_epochs": 1}}
 WITHOUT = {
     "dmc": {"ent_coef", "final_ent_coef", "magnet", "gae_lambda", "clip_coef", "vf_coef"},
@@ -36,9 +36,9 @@ class Config:
     """A training run.
 
     Attributes:
-        folder: the run's folder; if it holds a run, that run goes on.
-        decisions: decisions with a choice to train on, all seats together; the run ends at exactly so many. 25 million
-            take about an hour on one core, evaluations included.
+        folder: the run's folder; if it holds a run, that run is resumed.
+        decisions: decisions with a choice to train on, all seats together; the run ends at exactly that.
+            25 million take about an hour on one core, evaluations included.
         cpu_minutes: CPU time, of all processes together, at which the run ends if that comes before its
             decisions; 0 for no such limit. Learning rate and exploration then follow that clock, too, so
             that such a run is not repeated bit for bit.
@@ -53,7 +53,7 @@ class Config:
         depth: hidden layers.
         sections: sections of the observation that the network is fed.
         init_from: checkpoint (name or folder) whose weights the run starts from.
-        players: player counts at the tables, each as often as it stands here.
+        players: player counts at the tables, each as often as it is listed.
         max_hand_size: largest hand in cards, where the deck allows it; 0 for no limit.
         large_hands: how much more often the largest hand is dealt than a hand of no cards would be: 0 for all alike.
         sealed: share of the tables where bids are sealed; they are open at the others.
@@ -80,8 +80,8 @@ class Config:
         magnet: ppo: weight of the policy's divergence from the magnet, the average of the weights as the iteration
             began: KL(policy, magnet) in nats; 0 for none.
         gae_lambda: ppo: how far advantages look past the seat's next decision, 0 (not at all) to 1 (to the hand's end).
-        clip_coef: ppo: how far an action's probability may move, as a share of itself, before it is no more learned
-            from.
+        clip_coef: ppo: how far an action's probability may move, as a share of itself, before it is not learned
+            from any more.
         vf_coef: ppo: weight of the critic's squared error.
         relabel: suits are renamed in the order of play, or at random, before the network sees them.
         minibatch_size: decisions in a gradient step, in all processes together.
@@ -204,7 +204,7 @@ class Config:
         if self.magnet and "magnet" in WITHOUT[self.learner]:
             raise ValueError(f"magnet={self.magnet!r} is for learner='ppo'; dmc learns values, not probabilities")
         if self.epsilon == 0 and self.temperature == 0 and "epsilon" not in WITHOUT[self.learner]:
-            raise ValueError("epsilon=0 and temperature=0: nothing would ever be tried; set one of them above 0")
+            raise ValueError("epsilon=0 and temperature=0: nothing would ever be explored; set one of them above 0")
         if self.rules or self.tables:
             if self.deck or self.sections not in (HAND_SECTIONS, EVERY_TABLE):
                 raise ValueError("deck and sections are not for runs with rules or tables; use --set deck=...")
@@ -280,7 +280,7 @@ class Config:
 
 
 def check_resumable(config: Config, folder: Path) -> None:
-    """Refuse to go on with a run under options that would make it another run.
+    """Refuse to resume a run with options that would make it another run.
 
     Raises:
         ValueError: naming each option that differs, with both values.

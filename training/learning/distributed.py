@@ -36,7 +36,7 @@ def device_of(name: str) -> torch.device:
 
 
 def leave() -> None:
-    """Take leave of the others, if there are any."""
+    """Leave the process group, if there is one."""
     if distributed.is_initialized():
         distributed.destroy_process_group()
 
@@ -50,7 +50,7 @@ def total(values: Sequence[float]) -> list[float]:
 
 
 def each(value: int) -> list[int]:
-    """That number of every process, by its rank."""
+    """The number of every process, by its rank."""
     if not distributed.is_initialized():
         return [value]
     mine = [0.0] * distributed.get_world_size()

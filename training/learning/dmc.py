@@ -1,4 +1,4 @@
-"""Deep Monte Carlo (Zha et al. 2021): the value of each action taken is regressed to what the hand brought."""
+"""Deep Monte Carlo (Zha et al. 2021): the value of each action taken is regressed to the hand's return."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def dmc_loss(values: Tensor, actions: Tensor, returns: Tensor) -> Tensor:
     Args:
         values: (B, A) float, the network's output.
         actions: (B,) int64, relabelled actions.
-        returns: (B,) float, what the hand brought.
+        returns: (B,) float, the hand's return.
     """
     taken = values.gather(1, actions[:, None])[:, 0]  # (B,)
     return (taken - returns).square().mean()

@@ -1,7 +1,7 @@
-"""What a checkpoint's network makes of some fixed positions, kept beside its weights to tell whether that ever changes.
+"""Golden values: a checkpoint's outputs in some fixed positions, kept beside its weights to detect any change.
 
 A difference says that the weights, the network's input, the dealing or the arithmetic is no longer what it was when the
-checkpoint was published; the strength that its card tells of would then be another player's.
+checkpoint was published; its card's strength would then be another player's.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _POSITIONS = [
 
 
 def golden_values(bot: PolicyBot) -> list[dict[str, Any]]:
-    """For each fixed position how it comes about, and the network's values of the legal actions, by name."""
+    """For each fixed position how it is reached, and the network's values of the legal actions, by name."""
     found = []
     for seed, (players, size, bids, decisions) in enumerate(_POSITIONS):
         simulator = Simulator(Rules(players=players, ramp=(size,), bids=bids), 1, seed=[seed], observe=False)
@@ -49,7 +49,7 @@ def golden_values(bot: PolicyBot) -> list[dict[str, Any]]:
 
 
 def golden_differences(bot: PolicyBot, path: Path) -> list[str]:
-    """What is no longer as the file has it, one line a position; empty where all is well."""
+    """Differences from the file, one line per position; empty if there are none."""
     kept = json.loads(path.read_text(encoding="utf-8"))
     now = golden_values(bot)
     if len(kept) != len(now):

@@ -1,4 +1,4 @@
-"""The learners by name: the one place that knows them all."""
+"""The learners by name: the one list of them."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class SparseLinear(torch.autograd.Function):
 def sum_of_ones(inputs: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """The same layer on whatever device its weights are: its inputs move there as the numbers of their ones.
 
-    They are some 150 bytes a decision in place of 970.
+    They are some 150 bytes per decision in place of 970.
     """
     index, count = ones_of(inputs.numpy())
     index = index[:, : max(1, int(count.max(initial=0)))]
@@ -100,7 +100,7 @@ class PolicyNetwork(nn.Module):
         return values
 
     def frozen(self) -> FrozenNetwork:
-        """A copy of the network as it is now, to play with; a critic is no part of it."""
+        """A copy of the network as it is now, to play with; without a critic."""
         state = {
             name: tensor.cpu().numpy() for name, tensor in self.state_dict().items() if not name.startswith("critic.")
         }
@@ -120,7 +120,7 @@ class PolicyNetwork(nn.Module):
         if given.describe() != self.describe():
             raise ValueError(f"the network given is {given.describe()}, this one is {self.describe()}")
         state = {name: torch.from_numpy(tensor) for name, tensor in given.tensors.items()}
-        self.load_state_dict(state, strict=False)  # a critic is no part of a checkpoint
+        self.load_state_dict(state, strict=False)  # a checkpoint has no critic
 
     def describe(self) -> dict[str, Any]:
         """The arguments that build this network again, as plain data."""

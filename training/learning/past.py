@@ -35,7 +35,7 @@ class PastPolicies:
         for iteration in iterations:
             path = self._path(iteration)
             if not path.is_file():
-                raise ValueError(f"{path} is missing: the run cannot go on as if never stopped")
+                raise ValueError(f"{path} is missing: the run cannot continue as if never stopped")
             self._networks.append(read_network(path.read_bytes(), network.describe(), str(path)))
 
     def keep(self, iteration: int, network: PolicyNetwork, write: bool) -> None:

@@ -1,12 +1,12 @@
 """Proximal policy optimisation (Schulman et al. 2017) with masked actions, as plain functions, and what it collects.
 
-The network's logits are masked alike where actions are drawn and where they are learned from, by a finite number in
-float32: an action that is not legal has probability 0, and entropy and gradients stay numbers.
+The network's logits are masked in the same way where actions are drawn and where they are learned from, by a
+finite number: an illegal action has probability 0, and entropy and gradients stay finite.
 
 The magnet is that of magnetic mirror descent (Sokota et al. 2023): the policy is drawn to one that follows it slowly.
 
 Advantages are in tens of points and are not normalised, so that the entropy's weight is in them too: 0.01 is a tenth
-of a point for a nat.
+of a point per nat.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def masked_log_probs(logits: Tensor, mask: Tensor) -> Tensor:
 
 def entropies(log_probs: Tensor) -> Tensor:
     """Entropy (B,) in nats of each row of `masked_log_probs`."""
-    return -(log_probs.exp() * log_probs).sum(dim=1)  # an action that is not legal adds 0 * -1e9
+    return -(log_probs.exp() * log_probs).sum(dim=1)  # an illegal action adds 0 * -1e9
 
 
 def divergences(log_probs: Tensor, others: Tensor) -> Tensor:
     """Kullback-Leibler divergence (B,) in nats of each row of `masked_log_probs` from that of another policy."""
-    return (log_probs.exp() * (log_probs - others)).sum(dim=1)  # an action that is not legal adds 0 * 0
+    return (log_probs.exp() * (log_probs - others)).sum(dim=1)  # an illegal action adds 0 * 0
 
 
 def ppo_loss(
@@ -126,13 +126,13 @@ def generalised_advantages(
     """Generalised advantage estimation (Schulman et al. 2016) along each seat's own decisions of a hand, gamma 1.
 
     A decision bootstraps from the value at the same seat's next one, whoever acts in between; the last one of a hand
-    from what the hand brought, which is the only reward.
+    from the hand's return, which is the only reward.
 
     Args:
         hand: (N,) which hand; the decisions of one are in the order taken.
         seat: (N,) the seat that decided.
         values: (N,) at each decision.
-        returns: (N,) what the hand brought the seat.
+        returns: (N,) the seat's return for the hand.
         gae_lambda: 0 for the next value alone, 1 for the hand's return alone.
 
     Returns:

@@ -83,13 +83,11 @@ class Progress:
         )
 
     def evaluated(self, iteration: int, opponent: str, results: dict[str, float]) -> None:
-        """Points more than the others a hand, by table, in an evaluation."""
+        """Margin per hand, by table, in an evaluation."""
         for table, points in results.items():
             self._board.add_scalar(f"against {opponent}/{table}", points, iteration)
         text = "  ".join(f"{table} {points:+.2f}" for table, points in results.items())
-        self.console.print(
-            f"[green]against {opponent}, points per hand more than the others:[/] {text}", soft_wrap=True
-        )
+        self.console.print(f"[green]against {opponent}, margin per hand:[/] {text}", soft_wrap=True)
 
     def close(self) -> None:
         """Flush the curves."""
@@ -97,7 +95,7 @@ class Progress:
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
-    """The rows of a progress.csv, the last one left out if it is torn; none where there is no file."""
+    """The rows of a progress.csv, the last one left out if it is incomplete; none where there is no file."""
     if not path.exists():
         return []
     with path.open(newline="") as file:
@@ -106,7 +104,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def closing_words(config: Config, counters: Counters, done: float) -> str:
-    """What a person wants to know when a run ends: what is saved where, how to go on with it, what to try next."""
+    """What to say when a run ends: what is saved where, how to resume it, what to try next."""
     folder = config.folder
     minutes = f"{counters.cpu_seconds / 60:,.1f} CPU-minutes"
     if done >= 1:
@@ -121,7 +119,7 @@ def closing_words(config: Config, counters: Counters, done: float) -> str:
         )
         more = ("Go on", train_command(config.to_json()))
     lines = [
-        ("Saved", f"{folder / STATE} (the run, to go on from), {folder / 'checkpoint'} (the player)"),
+        ("Saved", f"{folder / STATE} (the run, to resume), {folder / 'checkpoint'} (the player)"),
         more,
         ("Measure it", f"ohhell evaluate {folder / 'checkpoint'} --vs heuristic --hands 5"),
         ("Play against it", f"ohhell play --opponents {folder / 'checkpoint'}"),

@@ -1,4 +1,4 @@
-"""A run's timings at its start: which arithmetic is faster here, and what learning costs beyond the bare network."""
+"""A run's timings at its start: which arithmetic is faster here, and what learning costs beyond the network alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evaluation of a running training: one seat against the rest on deals that never change."""
+"""The evaluation of a running training: one seat against the rest on fixed deals."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class TrainedFor:
 
     Attributes:
         players: at the table.
-        max_hand_size: cards in a hand, 1 to so many.
+        max_hand_size: largest hand, in cards.
         bids, hook: what these options of `Rules` were.
         trump, scoring: likewise; there was one of each.
         deck: the cards, as `Deck.of` takes them; "" for the pack of 52.
@@ -43,7 +43,7 @@ class TrainedFor:
         )
 
     def differences(self, tables: NDArray[np.void]) -> str:
-        """What the tables, (T,) of `state.TABLE`, have that it was not trained for, in words; "" for nothing."""
+        """What the tables, (T,) of `state.TABLE`, have that it was not trained for, as text; "" for nothing."""
         return ", ".join(dict.fromkeys(what for table in tables for what in self._differences(table)))
 
     def _differences(self, table: Any) -> list[str]:
@@ -86,4 +86,4 @@ class TrainedFor:
             fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in data.items()}
             return cls(**fields)
         except (TypeError, AttributeError) as error:
-            raise ValueError(f"the tables of a checkpoint's training are not told as expected: {error}") from None
+            raise ValueError(f"the tables of a checkpoint's training are not described as expected: {error}") from None
