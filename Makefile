@@ -2,7 +2,8 @@
 # creates .venv and installs them there, pinned by constraints.txt; after that each starts at once.
 
 PYTHON ?= python3
-PYTEST_ARGS ?= -n 2
+# One file's tests run in one worker: what a file compiles for itself is compiled once.
+PYTEST_ARGS ?= -n 2 --dist loadfile
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -114,11 +114,10 @@ def step_games(
             reward[i, seat] = 0.0
         hand_over[i] = False
         match_over[i] = False
-        rulebook.apply(game, table, actions[i])
+        rulebook.apply(game, table, actions[i])  # not `rulebook.step`: it would count references to arrays each time
         if game["phase"] == HAND_OVER:
             hand_over[i] = True
-            rulebook.write_reward(game, table, kind, reward, i)
-            rulebook.next_hand(game, table, decks)
+            rulebook.deal_on(game, table, decks, kind, reward, i)
             if game["phase"] == MATCH_OVER:
                 match_over[i] = True
                 rulebook.start_next_match(game, table, decks)
@@ -164,7 +163,7 @@ def step_all(
 
 
 @cache
-def compiled_step(form: Form) -> Callable[..., int]:
+def compiled_step_all(form: Form) -> Callable[..., int]:
     """`step_all` without the dispatcher in front."""
     games, tables = np.zeros(1, form.game), compile_rules((Rules(),), form)
     entries, flags = np.zeros((1, 1), np.int8), np.zeros(1, np.bool_)
@@ -185,7 +184,7 @@ def play_random_games(
             stream = next_state(stream)
             rulebook.apply(game, table, rulebook.random_action(game, stream))
             if game["phase"] == HAND_OVER:
-                rulebook.next_hand(game, table, decks)
+                rulebook.deal_on(game, table, decks)
                 if game["phase"] == MATCH_OVER:
                     rulebook.start_next_match(game, table, decks)
         rollouts[i] = stream
@@ -313,7 +312,7 @@ class Simulator:
         chosen = np.ascontiguousarray(chosen, dtype=np.int64)
         batch = self._batch(out)
         if self.threads == 1:
-            bad = compiled_step(self.form)(self.games, self.tables, self._decks, chosen, self._kind, *batch)
+            bad = compiled_step_all(self.form)(self.games, self.tables, self._decks, chosen, self._kind, *batch)
         else:
             bad = first_illegal(self.games, chosen)
             if bad == NONE:

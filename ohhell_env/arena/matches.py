@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ohhell_env.bots.base import Bot
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit, seed_of, stream_of
-from ohhell_env.kernel.state import HAND_OVER, MATCH_OVER, NONE, check_seed
+from ohhell_env.kernel.state import MATCH_OVER, NONE, check_seed
 from ohhell_env.options import UsageError
 from ohhell_env.rules.cards import NUM_CARDS
 from ohhell_env.rules.description import describe
@@ -147,17 +147,17 @@ def advance(
     for j in range(active.shape[0]):
         if not rulebook.is_legal(games[active[j]], actions[j]):
             return j
+    finished = np.empty_like(games[:1])
     for j in range(active.shape[0]):
         i = active[j]
         game = games[i]
         table = tables[game["table"]]
-        rulebook.apply(game, table, actions[j])
-        if game["phase"] == HAND_OVER:
+        if rulebook.step(game, table, actions[j], decks, finished=finished):
+            hand = finished[0]
             for seat in range(table["players"]):
-                bids[i, game["hand"], seat] = game["bids"][seat]
-                taken[i, game["hand"], seat] = game["taken"][seat]
-                points[i, game["hand"], seat] = rulebook.hand_points(game, table, seat)
-            rulebook.next_hand(game, table, decks)
+                bids[i, hand["hand"], seat] = hand["bids"][seat]
+                taken[i, hand["hand"], seat] = hand["taken"][seat]
+                points[i, hand["hand"], seat] = rulebook.hand_points(hand, table, seat)
             if game["phase"] == MATCH_OVER:
                 for seat in range(table["players"]):
                     wins[i, seat] = rulebook.win_share(game, table, seat)

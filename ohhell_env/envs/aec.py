@@ -92,9 +92,7 @@ def next_table_hand(
     """
     game = games[0]
     table = tables[0]
-    rulebook.write_reward(game, table, kind, reward, 0)
-    finished[0] = game
-    rulebook.next_hand(game, table, decks)
+    rulebook.deal_on(game, table, decks, kind, reward, 0, finished)
     if game["phase"] == MATCH_OVER:
         return np.int64(_MATCH_OVER)
     return observe_current(games, tables, observation, mask)
@@ -109,7 +107,7 @@ def compiled_next_hand(form: Form) -> Callable[..., int]:
 
 
 @cache
-def compiled_step(form: Form) -> Callable[..., int]:
+def compiled_step_table(form: Form) -> Callable[..., int]:
     """`step_table` without the dispatcher in front."""
     entries = np.zeros(1, np.int8)
     return entry_point(step_table, np.zeros(1, form.game), compile_rules((Rules(),), form), 0, entries, entries)
@@ -170,7 +168,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
         self.form = form_of((rules,))
         self.tables = compile_rules((rules,), self.form)
         self.games: NDArray[np.void] = np.zeros(1, dtype=self.form.game)
-        self._step, self._num_actions = compiled_step(self.form), self.form.num_actions
+        self._step, self._num_actions = compiled_step_table(self.form), self.form.num_actions
         self._size = observation_size(self.form)
         self._reward = np.zeros((1, rules.players))
         self.possible_agents = [f"player_{seat}" for seat in range(rules.players)]
@@ -203,7 +201,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(own_arrays(attributes))
-        self._step = compiled_step(self.form)
+        self._step = compiled_step_table(self.form)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         return self.observation_spaces[agent]

@@ -16,7 +16,7 @@ from ohhell_env.envs.lineup import Lineup, Opponents
 from ohhell_env.envs.seat import Observation, seat_spaces
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit
-from ohhell_env.kernel.state import HAND_OVER, MATCH_OVER, MAX_SEED, NONE, check_seed, given_decks
+from ohhell_env.kernel.state import MATCH_OVER, MAX_SEED, NONE, check_seed, given_decks
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator, game_seeds
 from ohhell_env.table.game import illegal_action_text
@@ -64,12 +64,9 @@ def act_in(
         i = chosen[j]
         game = games[i]
         table = tables[game["table"]]
-        rulebook.apply(game, table, actions[j])
-        if game["phase"] == HAND_OVER:
-            paid[:] = 0.0
-            rulebook.write_reward(game, table, kind, paid, 0)
+        paid[:] = 0.0
+        if rulebook.step(game, table, actions[j], decks[: given[i]], kind, paid, 0):
             reward[i] += paid[0, seats[i]]
-            rulebook.next_hand(game, table, decks[: given[i]])
 
 
 @jit

@@ -375,6 +375,41 @@ def next_hand(game: Game, table: Table, decks: Any) -> None:
 
 
 @jit
+def deal_on(
+    game: Game, table: Table, decks: Any, kind: Int = 0, reward: Any = None, row: Int = 0, finished: Any = None
+) -> None:
+    """After HAND_OVER: deal the next hand, or end the match.
+
+    Before that, the rewards of a kind are written into ``reward[row]`` and the game is copied to ``finished[0]``, where
+    these are not None.
+    """
+    if reward is not None:
+        write_reward(game, table, kind, reward, row)
+    if finished is not None:
+        finished[0] = game
+    next_hand(game, table, decks)
+
+
+@jit
+def step(
+    game: Game,
+    table: Table,
+    action: Int,
+    decks: Any,
+    kind: Int = 0,
+    reward: Any = None,
+    row: Int = 0,
+    finished: Any = None,
+) -> bool:
+    """Take a legal action, and `deal_on` where it ends the hand; whether it did."""
+    apply(game, table, action)
+    if game["phase"] != HAND_OVER:
+        return False
+    deal_on(game, table, decks, kind, reward, row, finished)
+    return True
+
+
+@jit
 def win_share(game: Game, table: Table, seat: Int) -> float:
     """Share of the win for one seat by the totals as they stand: 1/k for each of the k seats on top."""
     if is_lost(game, table):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.files import write_whole
 from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.state import HAND_OVER, check_seed, compile_rules, form_of, later_decks, parse_decks
+from ohhell_env.kernel.state import check_seed, compile_rules, form_of, later_decks, parse_decks
 from ohhell_env.records.notation import load_record, save_record
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game, illegal_action_text
@@ -85,11 +85,10 @@ class Match:
         record, table = self.games[0], self.tables[0]
         if self.game.player is None or action not in self.game.legal_actions:
             raise ValueError(illegal_action_text(self.game, action))
-        rulebook.apply(record, table, action)
-        if record["phase"] != HAND_OVER:
+        finished = np.zeros_like(self.games)
+        if not rulebook.step(record, table, action, self._decks, 0, None, 0, finished):
             return False
-        self._past.append(self.games.copy()[0])
-        rulebook.next_hand(record, table, self._decks)
+        self._past.append(finished[0])
         return True
 
 
