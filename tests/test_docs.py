@@ -106,3 +106,20 @@ def test_the_sizes_of_the_spaces_are_the_codes() -> None:
 
 def test_the_observation_shown_is_a_real_one() -> None:
     assert observed_example() in TEXTS["docs/observation.md"]
+
+
+def test_the_text_of_every_folder_names_each_of_its_files() -> None:
+    folders = [
+        *(file.parent for file in (ROOT / "ohhell_env").glob("*/**/__init__.py")),
+        *(ROOT / "training" / name for name in (".", "learning")),
+    ]
+    assert len(folders) > 10
+    for folder in folders:
+        text = (folder / "__init__.py").read_text(encoding="utf-8").split('"""')[1]
+        files = {file.stem for file in folder.glob("*.py")} - {"__init__"}
+        assert sorted(name for name in files if f"`{name}`" not in text) == [], folder.name
+
+
+def test_the_architecture_shows_every_folder() -> None:
+    for file in (ROOT / "ohhell_env").glob("*/__init__.py"):
+        assert f" {file.parent.name}/ " in TEXTS["docs/architecture.md"], file.parent.name

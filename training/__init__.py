@@ -1,1 +1,6 @@
-"""Self-play training and evaluation; runs from the checkout and is not part of the installed package."""
+"""Self-play training; runs from the checkout and is not part of the installed package.
+
+The commands: `train`, `distil` (a small fast policy from a large one), `best_response`, `bakeoff` (the learners
+compared), `publish`, `plots`, `demo`. `exact` solves tiny games; the folder `learning` has what trains, `examples`
+one file for each library.
+"""

@@ -1,4 +1,7 @@
-"""Forms of the game for particular libraries; each file needs its library, which an extra of the package installs."""
+"""Adapters for particular libraries; each file needs its library, which an extra of the package installs.
+
+`sb3` (Stable-Baselines3), `torchrl`, `open_spiel`, `textarena`. They translate the environments and hold no rule.
+"""
 
 
 def missing_extra(error: ImportError, extra: str) -> ImportError:

@@ -1,8 +1,8 @@
 """Bots: players of known strength behind one interface, named by a spec string.
 
-Read in this order: `base` (what a bot is), `spec` (names), `random`, `hand_model` (what a seat can tell from its
-cards), `heuristic`, `determinization` (deals that fit what a seat knows), `endgame` (exact last tricks), `search`, and
-the folder `policy` (trained policies). Imports `simulator`, `table` and what is below them.
+Read in this order: `base` (what a bot is), `spec` (names), `random`, `knowledge` (what a seat knows), `hand_model`
+(estimates from its cards), `heuristic`, `determinization` (deals that fit what a seat knows), `endgame` (exact last
+tricks), `search`, and the folder `policy` (trained policies). Imports `simulator`, `table` and what is below them.
 """
 
 from ohhell_env.bots.base import Bot

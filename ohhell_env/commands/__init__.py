@@ -1,1 +1,4 @@
-"""What a person types: ``ohhell play``, ``ohhell watch``, ``ohhell view``. `ohhell_env.__main__` lists all commands."""
+"""Commands for people: `play`, `watch`, `view`, `serve` and `rules`, each a file; `typed` reads what a player types.
+
+`ohhell_env.__main__` lists all commands, those of the arena and of training too.
+"""

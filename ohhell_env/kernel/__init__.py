@@ -1,7 +1,8 @@
 """Every rule of play, compiled: who acts, what is allowed, who takes a trick, what a hand scores.
 
-Read in this order: `jit` (the decorators and bit tricks), `state` (the record that holds a game), `rulebook` (the
-functions that everybody calls), `standard` (what tables like the default game do), `wide_bidding` and `wide_play`
-(what all others do). Imports `rules`; everything above may import it. Nobody else works out a winner, a legal card or
-an order of cards.
+Read in this order: `jit` (the decorators and bit tricks; `callees` and `cache` say how functions are compiled and
+kept), `state` (the record that holds a game), `rulebook` (the functions that everybody calls), `standard` (what
+tables like the default game do), `wide_bidding` and `wide_play` (what all others do), `widening` (standard records as
+wide ones). Imports `rules`; everything above may import it. Nobody else works out a winner, a legal card or an order
+of cards.
 """
