@@ -21,6 +21,8 @@ if find_spec("uvicorn") is None or find_spec("playwright") is None:
 from playwright.sync_api import expect
 from web_server import Server, server
 
+from ohhell_env.web.study import Study, load_plan
+
 pytestmark = needs_browser
 LEGAL = "#bids button[aria-disabled=false], #cards button.legal"
 SHORT = ["ramp=2..1"]
@@ -186,3 +188,31 @@ def test_the_keyboard_is_enough(host: Server, browser: Browser) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#cards button")).to_have_count(1)
     page.context.close()
+
+
+def test_a_participant_of_a_study_agrees_plays_and_is_led_on(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    study = Study(load_plan(tmp_path / "study.toml"), tmp_path / "study")
+    with server(tmp_path / "study", study) as host:
+        page = seat(browser, f"{host.url}/s/{study.participants['P01']['token']}")
+        expect(page.locator("#about")).to_have_text("Your actions are kept.")
+        page.get_by_role("button", name="I agree: begin").click()
+        page.wait_for_url("**/t/*")
+        play_on(page, "#result[open] a[href^='/s/']")
+        assert page.locator("#result a").all_text_contents() == ["Go on"]
+        page.get_by_role("link", name="Go on").click()
+        expect(page.locator("#state")).to_have_text("You have played all tables. Thank you!")
+        assert page.faults == []  # type: ignore[attr-defined]
+        page.context.close()
+
+
+STUDY = """
+title = "One hand"
+consent = "Your actions are kept."
+participants = 1
+[[tables]]
+preset = "oh_hell"
+players = ["person", "heuristic", "heuristic"]
+changes = ["ramp=1"]
+seed = 7
+"""

@@ -18,6 +18,7 @@ import uvicorn
 from ohhell_env.commands.serve import MAX_FRAME
 from ohhell_env.web import messages
 from ohhell_env.web.server import Hall, make_app
+from ohhell_env.web.study import Study
 
 BOTS = ("heuristic", "random", "checkpoints/mix512")
 QUICK = {"slow": 0.3, "normal": 0.0, "fast": 0.0}
@@ -26,9 +27,9 @@ QUICK = {"slow": 0.3, "normal": 0.0, "fast": 0.0}
 class Server:
     """A running server; ``hall`` is looked at from the test's thread, and not changed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, study: Study | None) -> None:
         messages.SPEEDS.update(QUICK)
-        self.hall = Hall(folder, BOTS, "checkpoints/mix512", threads=1)
+        self.hall = Hall(folder, BOTS, "checkpoints/mix512", threads=1, study=study)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -73,7 +74,7 @@ class Server:
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[Server]:
-    one = Server(folder)
+def server(folder: Path, study: Study | None = None) -> Iterator[Server]:
+    one = Server(folder, study)
     yield one
     one.stop()

@@ -41,32 +41,43 @@ class Options:
     """Checkpoint whose probabilities a hint shows; none for the search alone."""
     threads: int = max(1, (os.cpu_count() or 2) - 1)
     """How many bots may think at once."""
+    study: Annotated[Path | None, tyro.conf.arg(metavar="FILE.toml")] = None
+    """Serve a study: fixed tables for participants with anonymous codes; `ohhell_env.web.study` describes the file."""
     open: tyro.conf.FlagCreatePairsOff[bool] = False
     """Open the page in the browser."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit status."""
-    return run_command(Options, _serve, "ohhell serve", arguments, (UsageError, OSError))
+    return run_command(Options, _serve, "ohhell serve", arguments, (ValueError, OSError))
 
 
 def _serve(options: Options, console: Console) -> None:
     try:
         import uvicorn
 
-        from ohhell_env.web.server import LOCAL, Hall, make_app
+        from ohhell_env.web.server import LOCAL, Hall, make_app, read_request
+        from ohhell_env.web.study import Study, load_plan
     except ModuleNotFoundError as error:
         raise UsageError(f'ohhell serve needs {error.name}: pip install "ohhell-env[web]"') from None
-    for player in options.bots:
+    plan = None if options.study is None else load_plan(options.study)
+    for request in () if plan is None else plan.tables:
+        read_request(request, plan.bots if plan else ())
+    bots = options.bots if plan is None else tuple(plan.bots)
+    for player in bots:
         try:
             make_bot(player)
         except ValueError as error:
             raise UsageError(str(error)) from None
-    folder = options.folder or platformdirs.user_data_path("ohhell-env", appauthor=False) / "tables"
-    hall = Hall(folder, options.bots, None if options.adviser == "none" else options.adviser, options.threads)
+    data = platformdirs.user_data_path("ohhell-env", appauthor=False)
+    folder = options.folder or data / ("tables" if options.study is None else f"study-{options.study.stem}")
+    study = None if plan is None else Study(plan, folder)
+    hall = Hall(folder, bots, None if options.adviser == "none" else options.adviser, options.threads, study)
     private = _is_this_machine(options.host)
     address = f"http://{options.host if private else 'THIS-MACHINE'}:{options.port}"
     say(f"Tables are at {address} and their records in {folder}; Ctrl-C stops.")
+    if study is not None:
+        say(f"Participants begin at {address}/s/TOKEN; their tokens are in {folder / 'participants.json'}.")
     if not private:
         say("Everybody who reaches this address can open tables; whoever has a seat's link has the seat.")
     if options.open:

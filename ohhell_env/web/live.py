@@ -60,10 +60,11 @@ class LiveTable:
         table: the table.
         adviser: the checkpoint whose probabilities a hint shows, or None.
         threads: how many bots may think at once, on all tables together.
+        aids: whether hints and taking back are offered.
     """
 
-    def __init__(self, table: Table, adviser: str | None, threads: CapacityLimiter) -> None:
-        self.table, self.adviser, self.threads = table, adviser, threads
+    def __init__(self, table: Table, adviser: str | None, threads: CapacityLimiter, aids: bool = True) -> None:
+        self.table, self.adviser, self.threads, self.aids = table, adviser, threads, aids
         self.clients: set[Client] = set()
         self.speed = "normal"
         self.failure = ""  # why the table stands still, if it does
@@ -157,6 +158,8 @@ class LiveTable:
         }
         for client in list(self.clients):
             message, client.told = table_message(self.table, client.viewer, client.told, extras)
+            if not self.aids:
+                message |= {"hints": False, "take_back": False}
             client.push(message)
 
     async def receive(self, client: Client, message: dict[str, Any]) -> None:
@@ -167,6 +170,8 @@ class LiveTable:
         """
         if not isinstance(client.viewer, int):
             raise MessageError("you look on: only those who sit at the table may do that")
+        if message["type"] in ("hint", "back") and not self.aids:
+            raise MessageError("this table has no hints and nothing is taken back")
         async with self._lock:
             await self._ACTIONS[message["type"]](self, client.viewer, message, client)
             self._wake.set()

@@ -39,6 +39,7 @@ from ohhell_env.rules.typed import rules_named
 from ohhell_env.table.game import TABLE_VIEWER
 from ohhell_env.web.live import Client, LiveTable
 from ohhell_env.web.messages import MessageError, read_message
+from ohhell_env.web.study import Study
 from ohhell_env.web.table import PERSON, Table, clean_name
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -65,14 +66,18 @@ class Hall:
         bots: the bots that people may seat.
         adviser: the checkpoint that hints ask, or None.
         threads: how many bots may think at once.
+        study: the study for which the tables are, or None where everybody may open tables.
     """
 
-    def __init__(self, folder: Path, bots: Sequence[str], adviser: str | None, threads: int = 2) -> None:
-        self.folder, self.bots, self.adviser = folder, tuple(bots), adviser
+    def __init__(
+        self, folder: Path, bots: Sequence[str], adviser: str | None, threads: int = 2, study: Study | None = None
+    ) -> None:
+        self.folder, self.bots, self.adviser, self.study = folder, tuple(bots), adviser, study
         self.threads = CapacityLimiter(threads)
         self.tables: list[LiveTable] = []
         self.doors: dict[str, tuple[LiveTable, int | str]] = {}  # token -> table and viewer
         self.reviews: dict[str, str] = {}
+        self._opening = asyncio.Lock()
         folder.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.glob("*.table.json")):
             try:
@@ -82,7 +87,7 @@ class Hall:
 
     def add(self, table: Table) -> LiveTable:
         """Open a table's doors."""
-        live = LiveTable(table, self.adviser, self.threads)
+        live = LiveTable(table, self.adviser, self.threads, self.study is None or self.study.plan.aids)
         self.tables.append(live)
         for seat, chair in enumerate(table.chairs):
             if chair.token:
@@ -90,8 +95,8 @@ class Hall:
         self.doors[table.watch] = live, TABLE_VIEWER
         return live
 
-    async def open(self, request: dict[str, Any]) -> Table:
-        """A new table, as a page asks for it.
+    async def open(self, request: dict[str, Any], name: str | None = None) -> Table:
+        """A new table, as a page or a study asks for it; ``name`` names its files.
 
         Raises:
             ValueError: saying what of it cannot be.
@@ -99,17 +104,38 @@ class Hall:
         if len(self.tables) >= MAX_TABLES:
             raise ValueError("this server is full: no table can be added")
         rules, players = read_request(request, self.bots)
-        table = await to_thread.run_sync(lambda: _opened(self.folder, rules, players, request.get("seed")))
+        table = await to_thread.run_sync(lambda: _opened(self.folder, rules, players, request.get("seed"), name))
         for seat in table.people:
             table.chairs[seat].name = clean_name(request.get("name", "")) if seat == table.people[0] else ""
         await to_thread.run_sync(table.save)
         self.add(table)
         return table
 
+    async def next_of(self, code: str) -> str | None:
+        """The address of the table that a participant of the study plays now, opened if need be; None after the last.
 
-def _opened(folder: Path, rules: Rules, players: list[str], seed: int | None) -> Table:
+        Raises:
+            ValueError: if the study names a table that cannot be.
+        """
+        assert self.study is not None
+        async with self._opening:  # two clicks open one table
+            for number in self.study.order(code):
+                name = self.study.table_id(code, number)
+                table = next((live.table for live in self.tables if live.table.id == name), None)
+                if table is None:
+                    table = await self.open(self.study.plan.tables[number - 1], name)
+                if not table.over:
+                    return f"/t/{table.chairs[table.people[0]].token}"
+        return None
+
+    def done_by(self, code: str) -> int:
+        """How many tables of the study a participant has finished."""
+        return sum(live.table.over and live.table.id.rpartition("-")[0] == code for live in self.tables)
+
+
+def _opened(folder: Path, rules: Rules, players: list[str], seed: int | None, name: str | None) -> Table:
     """A new table whose compiled functions are ready: a hand is played on a copy."""
-    table = Table.open(folder, rules, players, seed)
+    table = Table.open(folder, rules, players, seed, name)
     match = table.match.copy()
     while match.game.player is not None and not match.step(match.game.legal_actions[0]):
         pass
@@ -157,7 +183,7 @@ def make_app(hall: Hall, hosts: Sequence[str] = LOCAL) -> Starlette:
 
     async def page(request: Request) -> Response:
         token = request.path_params.get("token")
-        if token is not None and token not in hall.doors:
+        if token not in hall.doors if token is not None else hall.study is not None:
             return HTMLResponse(pages["missing.html"][0], 404, HEADERS)
         return HTMLResponse(pages["table.html" if token else "lobby.html"][0], headers=HEADERS)
 
@@ -175,7 +201,7 @@ def make_app(hall: Hall, hosts: Sequence[str] = LOCAL) -> Starlette:
         return JSONResponse({"presets": presets, "bots": hall.bots}, headers=HEADERS)
 
     async def open_table(request: Request) -> Response:
-        if not same_origin(request.headers.get("origin"), request.headers.get("host")):
+        if hall.study is not None or not same_origin(request.headers.get("origin"), request.headers.get("host")):
             return JSONResponse({"error": "only this server's own pages may open tables"}, 403, HEADERS)
         body = bytearray()
         async for part in request.stream():
@@ -189,10 +215,30 @@ def make_app(hall: Hall, hosts: Sequence[str] = LOCAL) -> Starlette:
         seats = {seat: f"/t/{table.chairs[seat].token}" for seat in table.people}
         return JSONResponse({"seats": seats, "watch": f"/t/{table.watch}"}, 201, HEADERS)
 
+    async def study(request: Request) -> Response:
+        if hall.study is None or hall.study.code_of(request.path_params["token"]) is None:
+            return HTMLResponse(pages["missing.html"][0], 404, HEADERS)
+        return HTMLResponse(pages["study.html"][0], headers=HEADERS)
+
+    async def participant(request: Request) -> Response:
+        code = None if hall.study is None else hall.study.code_of(request.path_params["token"])
+        if hall.study is None or code is None:
+            return JSONResponse({"error": "there is no such participant"}, 404, HEADERS)
+        if request.method == "POST":
+            if not same_origin(request.headers.get("origin"), request.headers.get("host")):
+                return JSONResponse({"error": "only this server's own pages may go on"}, 403, HEADERS)
+            hall.study.agree(code)
+            return JSONResponse({"next": await hall.next_of(code)}, headers=HEADERS)
+        plan, done = hall.study.plan, hall.done_by(code)
+        about = {"title": plan.title, "consent": plan.consent, "done": done, "of": len(plan.tables)}
+        return JSONResponse({**about, "agreed": hall.study.participants[code]["agreed"]}, headers=HEADERS)
+
     async def replay(request: Request) -> Response:
         live, viewer = hall.doors.get(request.path_params["token"], (None, None))
         if live is None:
             return HTMLResponse(pages["missing.html"][0], 404, HEADERS)
+        if not live.aids:
+            return Response("The tables of this study have no replay.", 403, HEADERS)
         if not live.table.over:
             return Response("The match is not over: its replay would show everybody's cards.", 403, HEADERS)
         seat = viewer if isinstance(viewer, int) else None
@@ -219,6 +265,8 @@ def make_app(hall: Hall, hosts: Sequence[str] = LOCAL) -> Starlette:
         Route("/", page),
         Route("/t/{token}", page),
         Route("/replay/{token}", replay),
+        Route("/s/{token}", study),
+        Route("/api/study/{token}", participant, methods=["GET", "POST"]),
         Route("/static/{name}", static),
         Route("/api/about", about),
         Route("/api/tables", open_table, methods=["POST"]),

@@ -84,8 +84,10 @@ class Table:
                 self.seat_bot(seat, chair.player)
 
     @classmethod
-    def open(cls, folder: Path, rules: Rules, players: list[str], seed: int | None = None) -> Table:
-        """A new table; ``players`` names each seat's, `PERSON` for a person's.
+    def open(
+        cls, folder: Path, rules: Rules, players: list[str], seed: int | None = None, name: str | None = None
+    ) -> Table:
+        """A new table; ``players`` names each seat's, `PERSON` for a person's; ``name`` the files', else a new one.
 
         Raises:
             ValueError: if there is not one player for each seat, nobody is a person, or a bot does not play the table.
@@ -94,7 +96,7 @@ class Table:
             raise ValueError(f"{len(players)} players for {rules.players} seats")
         if PERSON not in players:
             raise ValueError("nobody sits at this table; give at least one seat to a person")
-        name = secrets.token_hex(8)
+        name = name or secrets.token_hex(8)
         chairs = [Chair(player, _token() if player == PERSON else "") for player in players]
         match = Match(rules, seed)
         return cls(name, match, chairs, _token(), match.game.seed % 2**31, folder / f"{name}.jsonl")

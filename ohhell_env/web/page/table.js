@@ -9,6 +9,7 @@ const ARC = 6; // so many others at most sit in an arc; more stand in rows
 const WIDE = matchMedia("(min-width: 761px)");
 const RETRY = [500, 1000, 2000, 4000, 8000];
 
+const study = sessionStorage.getItem("ohhell-study"); // the address of a participant's page
 const token = location.pathname.split("/").pop();
 let socket, table = null, attempts = 0, fresh = true, sent = null, shownResult = -1;
 
@@ -276,7 +277,7 @@ function drawResult() {
   }
   dialog.onclose = null;
   const link = (text, path) => { const node = make("a", "go", text); node.href = path; return node; };
-  const links = [link("Replay", `/replay/${token}`), table.standard ? link("Replay with mistakes", `/replay/${token}?mistakes`) : null,
+  const links = study !== null ? [link("Go on", study)] : [link("Replay", `/replay/${token}`), table.standard ? link("Replay with mistakes", `/replay/${token}?mistakes`) : null,
     link("Save the replay", `/replay/${token}?download`), link("New table", "/")];
   open(dialog, sentence(table.scene.status), resultTable(hand), chart(), make("p", "links", ...links.filter(Boolean)), close(dialog));
 }
