@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from ohhell_env.bots.policy import every_table_layout
 from ohhell_env.bots.policy.bot import PolicyBot
+from ohhell_env.bots.policy.every_table_encoder import encode_wide_views
+from ohhell_env.bots.policy.every_table_suits import labels_of
 from ohhell_env.bots.policy.fast import FastNetwork
+from ohhell_env.bots.policy.fast_every_table import FastEveryTableNetwork
 from ohhell_env.bots.policy.features import LABELS, input_sources
 from ohhell_env.bots.policy.network import encode_views
 from ohhell_env.bots.policy.vectors import MIDDLE, WIDE_BLOCK, add_clipped, dot, mix
@@ -12,8 +16,10 @@ from ohhell_env.bots.policy.words import NUM_INPUTS
 from ohhell_env.kernel.jit import jit
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
 from ohhell_env.kernel.state import HAND_OVER
+from ohhell_env.kernel.widening import widened_actions, widened_games, widened_tables
 from ohhell_env.observation.standard import OBSERVATION_SIZE
 from ohhell_env.rules.cards import Deck
+from ohhell_env.rules.presets import preset
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 
@@ -105,6 +111,78 @@ def test_play_outs_at_a_temperature_differ_by_their_streams_alone():
     alone = simulator.games[150:151].copy()
     network.play_out(alone, simulator.tables, 1.0, streams[150:151].copy())
     assert np.array_equal(alone["plays"][0], played[0][150])
+
+
+WIDE_TABLES = [
+    preset("oh_sh", players=4),
+    Rules(players=8, ramp=(4,)),
+    Rules(players=4, ramp=(5,), trump="named"),
+    Rules(players=5, ramp=(4,), deck="double deck", bids="together", hook=False),
+    Rules(players=3, ramp=(3,), own_cards="forehead"),
+]
+
+
+def for_every_table(seed=1):
+    random = np.random.default_rng(seed)
+    standard = random_tensors(seed=seed)
+    return {
+        **standard,
+        "first.weight": random.integers(-60, 61, (128, every_table_layout.NUM_INPUTS)).astype(np.int16),
+        "head.weight": random.integers(-100, 101, (every_table_layout.NUM_OUTPUTS, MIDDLE)).astype(np.int16),
+        "head.bias": random.integers(-9000, 9001, every_table_layout.NUM_OUTPUTS).astype(np.int32),
+    }
+
+
+@pytest.mark.parametrize("tables", [WIDE_TABLES, TABLES], ids=["wide", "standard"])
+def test_a_fast_network_for_every_table_sums_whole_numbers_too(tables):
+    tensors = for_every_table()
+    network = FastEveryTableNetwork(tensors, scale=0.5)
+    simulator = Simulator(tables, 10 * len(tables), seed=2, observe=False)
+    t = {name: tensor.astype(np.int64) for name, tensor in tensors.items()}
+    wide, columns = widened_tables(simulator.tables), widened_actions(simulator.form)
+    compared = 0
+    for _ in range(12):
+        simulator.play_random(1)
+        values, relabellings = network.evaluate(simulator.games, simulator.tables)
+        assert not relabellings.any() and values.shape == (len(simulator), simulator.form.num_actions)
+        words, named = np.empty((len(simulator), every_table_layout.NUM_WORDS), np.int64), np.empty_like(relabellings)
+        encode_wide_views(widened_games(simulator.games), wide, words, named)
+        inputs = ((words[:, :, None] >> np.arange(64)) & 1).reshape(len(simulator), -1)
+        hidden = np.clip(inputs @ t["first.weight"].T + t["first.bias"], 0, 511)
+        middle = np.clip((hidden @ t["second.weight"].T + t["second.bias"]) // 128, 0, 255)
+        sums = middle @ t["head.weight"].T + t["head.bias"]
+        labels = labels_of(wide)[:, :, columns][simulator.games["table"], named]
+        rows, actions = np.nonzero(simulator.current().action_mask)
+        expected = (0.5 * sums[rows, labels[rows, actions]]).astype(np.float32)
+        assert np.array_equal(values[rows, actions], expected)
+        compared += len(rows)
+    assert compared > 1000
+
+
+def test_a_play_out_at_wide_tables_takes_the_decisions_that_the_bot_takes():
+    network = FastEveryTableNetwork(for_every_table(2), scale=1e-4)
+    bot = PolicyBot(network, endgame=False)
+    simulator = Simulator(WIDE_TABLES, 4 * len(WIDE_TABLES), seed=4, observe=False)
+    games, tables = simulator.games.copy(), simulator.tables
+    decisions = network.play_out(games, tables, 0.0, np.arange(len(games), dtype=np.uint64))
+    assert (games["phase"] == HAND_OVER).all() and decisions > 100
+    for k in range(len(games)):
+        one = Simulator(simulator.rules[games[k]["table"]], 1, observe=False)
+        one.games[0] = simulator.games[k]
+        one.games["table"] = 0
+        while one.games[0]["num_plays"] < games[k]["num_plays"] - 1:
+            one.step(bot.act(one))
+            count = int(one.games[0]["num_plays"])
+            assert one.games[0]["plays"][:count].tolist() == games[k]["plays"][:count].tolist()
+        assert one.games[0]["bids"].tolist() == games[k]["bids"].tolist()
+
+
+def test_a_network_for_every_table_plays_out_wide_games_only():
+    simulator = Simulator(Rules(ramp=(2,)), 1, seed=1)
+    with pytest.raises(ValueError, match="plays out games of the wide form"):
+        FastEveryTableNetwork(for_every_table()).play_out(
+            simulator.games, simulator.tables, 0.0, np.zeros(1, np.uint64)
+        )
 
 
 @jit

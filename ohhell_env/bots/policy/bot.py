@@ -16,6 +16,7 @@ from ohhell_env.bots.base import Bot
 from ohhell_env.bots.endgame import keep_to_sure_options
 from ohhell_env.bots.policy import every_table_layout
 from ohhell_env.bots.policy.fast import KIND, FastNetwork
+from ohhell_env.bots.policy.fast_every_table import FastEveryTableNetwork
 from ohhell_env.bots.policy.features import (
     INPUT_HASH,
     LABELS,
@@ -234,7 +235,8 @@ def load_checkpoint(folder: Path) -> tuple[FrozenNetwork | FastNetwork, dict[str
         )
     description = dict(meta["network"])
     if description.pop("kind", None) == KIND:
-        return FastNetwork(read_tensors(data, str(path)), **description, source=str(path)), meta
+        kind = FastEveryTableNetwork if description.pop("every_table", False) else FastNetwork
+        return kind(read_tensors(data, str(path)), **description, source=str(path)), meta
     return read_network(data, description, str(path)), meta
 
 

@@ -49,7 +49,7 @@ KIND = "quantised"
 # What a whole number stands for: a weight of the first layer 1 / HIDDEN_UNIT, one of the others 1 / WEIGHT_UNIT.
 WEIGHT_UNIT = 64
 OUTPUT_UNIT = WEIGHT_UNIT * WEIGHT_UNIT  # of the outputs' sums
-FIRST_LIMIT = 150  # weights of the first layer: at most MAX_ONES - 60 of them are added up in 16 bits
+FIRST_LIMIT = 150  # weights of the first layer, of which FastNetwork.most_ones are added up in 16 bits
 WEIGHT_LIMIT = 127  # weights of the others
 _EXACT = 2**24  # whole numbers below this are exact in float32
 
@@ -86,14 +86,14 @@ class Scratch(NamedTuple):
     values: NDArray[np.float32]
 
 
-def scratch_for(weights: Weights) -> Scratch:
+def scratch_for(weights: Weights, words: int = NUM_WORDS, actions: int = NUM_ACTIONS) -> Scratch:
     """Room for the positions of one thread."""
     return Scratch(
-        np.zeros((1, NUM_WORDS), dtype=np.int64),
-        np.zeros((1, MAX_ONES), dtype=np.int16),
+        np.zeros((1, words), dtype=np.int64),
+        np.zeros((1, 2 * MAX_ONES), dtype=np.int16),
         np.zeros((1, len(weights.first_bias)), dtype=np.float32),
         np.zeros((1, MIDDLE), dtype=np.float32),
-        np.zeros((1, NUM_ACTIONS), dtype=np.float32),
+        np.zeros((1, actions), dtype=np.float32),
     )
 
 
@@ -174,6 +174,8 @@ class FastNetwork:
     """
 
     every_table = False
+    num_inputs, num_outputs = NUM_INPUTS, NUM_ACTIONS
+    most_ones = 196  # of an input
 
     def __init__(
         self, tensors: Mapping[str, NDArray[Any]], width: int = 128, scale: float = 1.0, source: str = "the weights"
@@ -182,12 +184,12 @@ class FastNetwork:
             raise ValueError(f"{source}: width={width} is not allowed; use a multiple of {WIDE_BLOCK}")
         self.width, self.scale = width, scale
         wanted = {
-            "first.weight": ((width, NUM_INPUTS), np.int16),
+            "first.weight": ((width, self.num_inputs), np.int16),
             "first.bias": ((width,), np.int16),
             "second.weight": ((MIDDLE, width), np.int16),
             "second.bias": ((MIDDLE,), np.int32),
-            "head.weight": ((NUM_ACTIONS, MIDDLE), np.int16),
-            "head.bias": ((NUM_ACTIONS,), np.int32),
+            "head.weight": ((self.num_outputs, MIDDLE), np.int16),
+            "head.bias": ((self.num_outputs,), np.int32),
         }
         missing, extra = sorted(set(wanted) - set(tensors)), sorted(set(tensors) - set(wanted))
         if missing or extra:
@@ -204,7 +206,7 @@ class FastNetwork:
 
     def _check_sums(self, source: str) -> None:
         t = {name: np.abs(tensor.astype(np.int64)) for name, tensor in self.tensors.items()}
-        first = int(t["first.weight"].max()) * (MAX_ONES - 60) + int(t["first.bias"].max())
+        first = int(t["first.weight"].max()) * self.most_ones + int(t["first.bias"].max())
         second = int((t["second.weight"].sum(axis=1) * HIDDEN_LIMIT + t["second.bias"]).max())
         head = int((t["head.weight"].sum(axis=1) * MIDDLE_LIMIT + t["head.bias"]).max())
         for layer, sums, limit in (("first", first, 2**15), ("second", second, _EXACT), ("head", head, _EXACT)):
@@ -212,7 +214,22 @@ class FastNetwork:
                 raise ValueError(f"{source}: sums of layer {layer} can reach {sums}, beyond {limit}")
 
     def _compiled(self) -> Weights:
-        """The weights as the compiled functions take them, those of unseen cards folded into the others."""
+        """The weights as the compiled functions take them."""
+        t = self.tensors
+        rows, bias = self._rows()
+        blocks = rows.reshape(len(rows), -1, WIDE_BLOCK).transpose(1, 0, 2)
+        return Weights(
+            np.ascontiguousarray(blocks),
+            bias,
+            np.ascontiguousarray(t["second.weight"].T.astype(np.float32)),
+            t["second.bias"].astype(np.float32),
+            t["head.weight"].astype(np.float32),
+            t["head.bias"].astype(np.float32),
+            float(self.scale),
+        )
+
+    def _rows(self) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        """The first layer's rows by slot, and its bias; those of unseen cards are folded into the others."""
         t = self.tensors
         rows = np.zeros((NUM_SLOTS, self.width), dtype=np.int16)
         used = INPUT_OF_SLOT >= 0
@@ -222,16 +239,7 @@ class FastNetwork:
             rows[start : start + len(unseen)] -= unseen
         rows[TURNED_ROWS] -= unseen[: rows[TURNED_ROWS].shape[0]]  # the card turned up is of suit 0
         rows[UNSEEN_ROWS] = -unseen
-        blocks = rows.reshape(NUM_SLOTS, -1, WIDE_BLOCK).transpose(1, 0, 2)
-        return Weights(
-            np.ascontiguousarray(blocks),
-            t["first.bias"] + unseen.sum(axis=0, dtype=np.int16),
-            np.ascontiguousarray(t["second.weight"].T.astype(np.float32)),
-            t["second.bias"].astype(np.float32),
-            t["head.weight"].astype(np.float32),
-            t["head.bias"].astype(np.float32),
-            float(self.scale),
-        )
+        return rows, t["first.bias"] + unseen.sum(axis=0, dtype=np.int16)
 
     def evaluate(
         self, views: NDArray[np.void], tables: NDArray[np.void]
@@ -260,4 +268,4 @@ class FastNetwork:
 
     def describe(self) -> dict[str, Any]:
         """The arguments beside the weights that build this network again, as plain data."""
-        return {"kind": KIND, "width": self.width, "scale": self.scale}
+        return {"kind": KIND, "every_table": self.every_table, "width": self.width, "scale": self.scale}
