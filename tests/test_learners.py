@@ -27,7 +27,9 @@ TINY = {
 FIGURES = {
     "ppo": {"policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac"},
     "dmc": {"value_loss"},
+    "all-action": {"regression_loss", "variance_loss", "correlation"},
 }
+FROM_NOTHING = ("ppo", "dmc")  # learners that need no policy to start from
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +49,7 @@ def test_learners_are_told_apart_in_one_place():
     assert found == []
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", FROM_NOTHING)
 def test_a_learner_plays_learns_and_tells_its_figures(learner):
     torch.manual_seed(0)
     learner = learner_of(Config(learner=learner, **TINY))
@@ -97,7 +99,7 @@ def test_the_figures_of_ppo_are_those_of_the_minibatch():
     )
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", FROM_NOTHING)
 def test_a_run_logs_each_figure_apart(learner, tmp_path):
     train(Config(learner=learner, folder=tmp_path, **TINY), Console(quiet=True))
     with (tmp_path / "progress.csv").open() as file:
@@ -124,7 +126,7 @@ def test_a_network_fed_by_indices_is_the_dense_one_forward_and_backward():
         assert torch.allclose(one, other, rtol=1e-4, atol=1e-4 * float(one.abs().max()))
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", FROM_NOTHING)
 def test_a_run_by_indices_learns_what_one_by_rows_does(learner, tmp_path, monkeypatch):
     config = Config(learner=learner, folder=tmp_path / "rows", **{**TINY, "decisions": 200})
     rows = train(config, Console(quiet=True))

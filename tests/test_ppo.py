@@ -301,7 +301,7 @@ def test_the_probabilities_of_a_policy_player_are_those_that_the_learner_sees(co
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"learner": "sarsa", "lr": 0.1}, "learner='sarsa' is not known; use 'ppo' or 'dmc'"),
+        ({"learner": "sarsa", "lr": 0.1}, "learner='sarsa' is not known; use 'ppo' or 'dmc' or 'all-action'"),
         ({"gae_lambda": 1.1}, "gae_lambda=1.1 is not allowed; use 0 to 1"),
         ({"ent_coef": 0.01, "final_ent_coef": 0.1}, "final_ent_coef=0.1 is not allowed; use 0 to 0.01"),
         ({"clip_coef": 0.0}, "clip_coef=0.0 is not allowed"),

@@ -19,7 +19,7 @@ from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.learning.checkpoint import STATE
 from training.learning.config import Config
-from training.learning.learners import LEARNERS, learner_of
+from training.learning.learners import learner_of
 from training.learning.network import PolicyNetwork, TrainingNetwork
 from training.learning.tables import (
     SPREADS,
@@ -159,7 +159,7 @@ def test_a_tables_unit_is_its_spread_measured_once_and_kept(tmp_path, monkeypatc
         measured_spreads(rules, tmp_path)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", ["ppo", "dmc"])
 def test_a_run_on_many_tables_learns_saves_and_resumes_bit_for_bit(learner, tmp_path, monkeypatch):
     class Always:
         asked = True

@@ -60,7 +60,7 @@ Ctrl-C ends it after the current iteration and saves it."""
 
 
 def train(config: Config, console: Console) -> PolicyNetwork:
-    """Run or resume a training; returns the average of the weights at its end.
+    """Run or resume a training; returns what it ships: the average of the weights, or what the learner makes of it.
 
     Raises:
         ValueError: if the folder holds another run, a checkpoint does not fit, or the opponent is not known.
@@ -105,6 +105,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         console.print("measuring the spread of each table's points, once")
         units = UNIT * measured_spreads(config.mixture().rules, config.folder, write=rank == 0)
     collector = learner.collector(rank, processes, bots=bots, units=units)
+    shipped = average
     watched = watched_tables(config)
     stop = StopAfterIteration()
     first = True
@@ -199,14 +200,15 @@ def train(config: Config, console: Console) -> PolicyNetwork:
             evaluated = time.monotonic()
         if last or now - saved >= 60 * config.save_minutes:
             save_state(config.folder, policy, average, optimiser, counters)
-            save_checkpoint(config.folder / "checkpoint", average, config, counters)
+            shipped = learner.finish(average, collector, console) if done >= 1 else average
+            save_checkpoint(config.folder / "checkpoint", shipped, config, counters)
             saved = time.monotonic()
 
     if progress is not None:
         progress.close()
         console.print(closing_words(config, counters, done), highlight=False, soft_wrap=True)
     leave()
-    return average
+    return shipped
 
 
 def first_network(config: Config) -> tuple[PolicyNetwork, list[dict[str, Any]]]:

@@ -28,7 +28,7 @@ from ohhell_env.bots.policy.features import (
 )
 from ohhell_env.bots.policy.network import POINTS_PER_UNIT, FrozenNetwork, num_outputs
 from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.jit import Int, by_form, jit, next_state, stream_of
+from ohhell_env.kernel.jit import Int, by_form, jit, lowest, next_state, stream_of
 from ohhell_env.kernel.state import HAND_OVER, NO_TRUMP, NONE, WIDE_FORM
 from ohhell_env.observation.standard import OBSERVATION_SIZE
 from ohhell_env.rules.description import describe
@@ -41,7 +41,7 @@ from training.learning.tables import longest, write_returns
 _PAST_SEATS, _BOT_SEATS = 1, 3
 LEARNER, PAST, BOTS = 0, 1, 2  # who plays a seat; bot k is BOTS + k
 _NEVER = -1e9  # value of what a bot does not do
-_EXPLORATION = 2  # number of a match's random stream that decides explorations and relabellings
+EXPLORATION = 2  # number of a match's random stream that decides explorations and relabellings
 
 Tables = tuple[list[Rules], list[float]]  # and how often each is drawn
 # (number of the iteration, (H,) players of each hand's table) -> (H, S) of LEARNER, PAST, BOTS + k
@@ -64,6 +64,8 @@ class Experience(NamedTuple):
             the position.
         mask: (N, outputs) bool, legal actions, relabelled. This and what follows only where a policy is collected.
         log_probs: (N,) float32, log probability with which the action was drawn.
+        outputs: (N, outputs) float32, the network's where options are tried; the mask is then that of these options.
+        option_returns: (N, outputs) float32, what each of them brings, minus their mean.
     """
 
     inputs: NDArray[Any]
@@ -77,6 +79,8 @@ class Experience(NamedTuple):
     values: NDArray[np.float32]
     mask: NDArray[np.bool_] = np.empty((0, 0), dtype=np.bool_)
     log_probs: NDArray[np.float32] = np.empty(0, dtype=np.float32)
+    outputs: NDArray[np.float32] = np.empty((0, 0), dtype=np.float32)
+    option_returns: NDArray[np.float32] = np.empty((0, 0), dtype=np.float32)
 
     def only(self, rows: NDArray[np.bool_]) -> Experience:
         """Some of the decisions: copies of those rows of all arrays, (N,) bool."""
@@ -202,6 +206,19 @@ def take_decisions(
 
 
 @jit
+def write_masks(games: Any, hand: Any, labels: Any, relabellings: Any, start: int, stop: int, mask: Any) -> None:
+    """Legal actions of decisions start..stop-1 as outputs of the network: ``mask[row]``, (N, A) bool."""
+    for row in range(start, stop):
+        game = games[hand[row]]
+        for action in range(mask.shape[1]):
+            mask[row, action] = False
+        rest = game["legal"]
+        while rest:
+            mask[row, labels[game["table"], relabellings[row], rulebook.action_of(game, lowest(rest))]] = True
+            rest &= rest - 1
+
+
+@jit
 def score_hands(games: Any, tables: Any, points: Any) -> Any:
     """Each seat's points for its finished hand: (H, S); how many bids were made, and how many there were."""
     made = 0
@@ -311,7 +328,7 @@ class Collector:
         whose = self._seats(iteration)  # (H, S)
         games, tables = simulator.games, simulator.tables
         streams = np.empty(len(games), dtype=np.uint64)
-        start_hands(games, streams, _EXPLORATION)
+        start_hands(games, streams, EXPLORATION)
         active = np.arange(len(games))
         start = 0
         while True:

@@ -23,11 +23,20 @@ RESUMABLE = frozenset(
         "eval_opponent",
     }
 )  # fmt: skip
-# The best options of each learner by themselves, and the options that only the other one has.
-OWN_DEFAULTS = {"ppo": {"lr": 3e-3, "update_epochs": 2}, "dmc": {"lr": 1e-3, "update_epochs": 1}}
+# The best options of each learner by themselves, and the options that only it has.
+OWN_DEFAULTS = {
+    "ppo": {"lr": 3e-3, "update_epochs": 2},
+    "dmc": {"lr": 1e-3, "update_epochs": 1},
+    "all-action": {"lr": 2e-4, "update_epochs": 1},
+}
+_OPTIONS_OF = {
+    "ppo": {"ent_coef", "final_ent_coef", "magnet", "gae_lambda", "clip_coef", "vf_coef"},
+    "dmc": {"epsilon", "final_epsilon", "temperature"},
+    "all-action": {"student", "close_cards", "close_bids", "held_out_iterations", "gate_deals"},
+}
 WITHOUT = {
-    "dmc": {"ent_coef", "final_ent_coef", "magnet", "gae_lambda", "clip_coef", "vf_coef"},
-    "ppo": {"epsilon", "final_epsilon", "temperature"},
+    learner: set().union(*(options for other, options in _OPTIONS_OF.items() if other != learner)) - own
+    for learner, own in _OPTIONS_OF.items()
 }
 
 
@@ -49,6 +58,7 @@ class Config:
             at the start of the run finds faster.
         learner: "ppo", proximal policy optimisation: logits and a critic; or "dmc", Deep Monte Carlo: each action's
             value is regressed to the hand's return.
+            "all-action" improves the policy of ``init_from``: each close option of a decision is played out.
         width: units of a hidden layer, a multiple of 64.
         depth: hidden layers.
         sections: sections of the observation that the network is fed.
@@ -83,6 +93,11 @@ class Config:
         clip_coef: ppo: how far an action's probability may move, as a share of itself, before it is not learned
             from any more.
         vf_coef: ppo: weight of the critic's squared error.
+        student: all-action: checkpoint that plays the options out, as a fast policy; the policy itself by default.
+        close_cards: all-action: cards are played out whose output is so close to the best one's, in units of return.
+        close_bids: the same of bids, and of all else that is not a card.
+        held_out_iterations: all-action: iterations of positions that choose the step at the end.
+        gate_deals: all-action: fresh deals, each played in every seat, on which the result must be ahead.
         relabel: suits are renamed in the order of play, or at random, before the network sees them.
         minibatch_size: decisions in a gradient step, in all processes together.
         update_epochs: how often each decision is learned from; 0 for the learner's own number, ppo 2 and dmc 1.
@@ -107,7 +122,7 @@ class Config:
     threads: int = 1
     device: Literal["cpu", "cuda"] = "cpu"
     precision: Literal["auto", "fp32", "bf16"] = "auto"
-    learner: Literal["ppo", "dmc"] = "ppo"
+    learner: Literal["ppo", "dmc", "all-action"] = "ppo"
     width: int = 512
     depth: int = 3
     sections: tuple[str, ...] = HAND_SECTIONS
@@ -135,6 +150,11 @@ class Config:
     gae_lambda: float = 0.9
     clip_coef: float = 0.2
     vf_coef: float = 0.5
+    student: str = ""
+    close_cards: float = 0.4
+    close_bids: float = 0.6
+    held_out_iterations: int = 4
+    gate_deals: int = 4000
     relabel: Literal["canonical", "random"] = "canonical"
     minibatch_size: int = 4096
     update_epochs: int = 0
@@ -150,7 +170,7 @@ class Config:
 
     def __post_init__(self) -> None:
         if self.learner not in OWN_DEFAULTS:
-            raise ValueError(f"learner={self.learner!r} is not known; use 'ppo' or 'dmc'")
+            raise ValueError(f"learner={self.learner!r} is not known; use {' or '.join(map(repr, OWN_DEFAULTS))}")
         for option, default in OWN_DEFAULTS[self.learner].items():
             object.__setattr__(self, option, getattr(self, option) or default)
         for option, low, high in (
@@ -177,6 +197,10 @@ class Config:
             ("gae_lambda", 0, 1),
             ("clip_coef", 1e-6, 1),
             ("vf_coef", 0, 1000),
+            ("close_cards", 0, 100),
+            ("close_bids", 0, 100),
+            ("held_out_iterations", 1, 10**6),
+            ("gate_deals", 2, 10**7),
             ("minibatch_size", 1, 10**6),
             ("update_epochs", 1, 100),
             ("lr", 1e-9, 1),

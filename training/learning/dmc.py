@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from training.learning.collector import Collector, Experience
+from training.learning.collector import Experience
 from training.learning.learner import Learner, Metrics
 from training.learning.network import PolicyNetwork
 from training.learning.optimisation import falling
@@ -28,8 +28,9 @@ def dmc_loss(values: Tensor, actions: Tensor, returns: Tensor) -> Tensor:
 class DMC(Learner):
     """Outputs are values; the best one is played, or a random one in a share epsilon of the decisions."""
 
-    outputs = "values"
-    collector_type = Collector
+    @property
+    def outputs(self) -> Literal["logits", "values"]:
+        return "values"
 
     def network(self) -> PolicyNetwork:
         return PolicyNetwork(self.config.width, self.config.depth, self.config.sections)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
 from torch import Tensor, nn
 
 from ohhell_env.bots.base import Bot
@@ -29,12 +30,16 @@ class Learner(ABC):
         config: the run's options.
     """
 
-    outputs: ClassVar[Literal["logits", "values"]]  # what the network's outputs mean
     output_scale: ClassVar[float] = 1.0  # a checkpoint's outputs times this are the network's
-    collector_type: ClassVar[type[Collector]]
+    collector_type: ClassVar[type[Collector]] = Collector
 
     def __init__(self, config: Config) -> None:
         self.config = config
+
+    @property
+    @abstractmethod
+    def outputs(self) -> Literal["logits", "values"]:
+        """What the network's outputs mean."""
 
     @abstractmethod
     def network(self) -> PolicyNetwork:
@@ -74,3 +79,13 @@ class Learner(ABC):
             outputs: (B, A) or (B, A + 1) float32, the network's.
             batch: rows of what `arrays` returns, after the inputs.
         """
+
+    def finish(self, average: PolicyNetwork, collector: Collector, console: Console) -> PolicyNetwork:
+        """What a run that is done ships: the average of the weights.
+
+        Args:
+            average: that network.
+            collector: the run's.
+            console: where to say what was chosen.
+        """
+        return average

@@ -134,6 +134,8 @@ class ActorCritic(PolicyNetwork):
         width, depth, sections: as `PolicyNetwork`.
     """
 
+    detached = False  # whether the trunk is left alone by the critic's gradient
+
     def __init__(self, width: int = 512, depth: int = 3, sections: Sequence[str] = HAND_SECTIONS) -> None:
         super().__init__(width, depth, sections)
         self.critic = nn.Linear(width, 1)
@@ -174,5 +176,6 @@ class TrainingNetwork(nn.Module):
             hidden = self.policy.trunk[1:](hidden)  # (B, width)
             values: Tensor = self.policy.head(hidden)  # (B, A)
             if isinstance(self.policy, ActorCritic):
-                values = torch.cat([values, self.policy.critic(hidden)], dim=1)  # (B, A + 1)
+                seen = hidden.detach() if self.policy.detached else hidden
+                values = torch.cat([values, self.policy.critic(seen)], dim=1)  # (B, A + 1)
         return values.float()

@@ -11,7 +11,7 @@ of a point per nat.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ohhell_env.bots.policy.network import LOGIT_SCALE
-from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.jit import jit, lowest
-from training.learning.collector import Collector, Experience
+from ohhell_env.kernel.jit import jit
+from training.learning.collector import Collector, Experience, write_masks
 from training.learning.learner import Learner, Metrics
 from training.learning.network import ActorCritic, PolicyNetwork
 from training.learning.optimisation import falling
@@ -144,19 +143,6 @@ def generalised_advantages(
     return advantages
 
 
-@jit
-def write_masks(games: Any, hand: Any, labels: Any, relabellings: Any, start: int, stop: int, mask: Any) -> None:
-    """Legal actions of decisions start..stop-1 as outputs of the network: ``mask[row]``, (N, A) bool."""
-    for row in range(start, stop):
-        game = games[hand[row]]
-        for action in range(mask.shape[1]):
-            mask[row, action] = False
-        rest = game["legal"]
-        while rest:
-            mask[row, labels[game["table"], relabellings[row], rulebook.action_of(game, lowest(rest))]] = True
-            rest &= rest - 1
-
-
 class PolicyCollector(Collector):
     """A `Collector` that plays the policy itself, and keeps its probabilities and values with each decision."""
 
@@ -211,9 +197,12 @@ def magnet_log_probs(network: nn.Module, experience: Experience) -> NDArray[np.f
 class PPO(Learner):
     """Outputs are logits, and one column more is the critic's value; actions are drawn by the policy itself."""
 
-    outputs = "logits"
     output_scale = LOGIT_SCALE
     collector_type = PolicyCollector
+
+    @property
+    def outputs(self) -> Literal["logits", "values"]:
+        return "logits"
 
     def network(self) -> PolicyNetwork:
         return ActorCritic(self.config.width, self.config.depth, self.config.sections)

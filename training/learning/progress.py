@@ -19,6 +19,8 @@ _LINE = {
     "left": ("minutes_left", "{:>6.1f} min"),
     "points": ("points_a_hand", "{:>7.3f}"),
     "made": ("bids_made", "{:>6.1%}"),
+    "regression": ("regression_loss", "{:>10.4f}"),
+    "correlation": ("correlation", "{:>11.4f}"),
     "policy loss": ("policy_loss", "{:>11.4f}"),
     "value loss": ("value_loss", "{:>10.4f}"),
     "entropy": ("entropy", "{:>8.4f}"),
