@@ -28,7 +28,10 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Options(TableOptions):
-    """Measure a player against others on the same deals in every seat, so that the luck of the deal cancels."""
+    """Measure a player against others on the same deals in every seat, so that the luck of the deal cancels.
+
+    With --records FOLDER: compare people and bots from records of matches instead (ohhell evaluate --records . --help).
+    """
 
     player: tyro.conf.Positional[str]
     """The player to measure, A: random, heuristic, search:400, checkpoints/NAME, module:factory."""
@@ -105,7 +108,12 @@ def evaluate(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; returns the exit status."""
+    """The command; returns the exit status. With ``--records`` it is `arena.people`'s."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if any(one.partition("=")[0] == "--records" for one in given):
+        from ohhell_env.arena import people
+
+        return people.main(given)
     return run_command(Options, _run, "ohhell evaluate", arguments)
 
 
