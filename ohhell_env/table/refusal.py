@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.state import BID, NAME_SUIT, NAME_TRUMP, NONE, PLAY
+from ohhell_env.kernel.wide_bidding import MOVE
 from ohhell_env.rules.cards import SUIT_NAMES
 from ohhell_env.table.game import Game
 
@@ -38,15 +39,17 @@ def bid_refusal(game: Game, bid: int) -> str:
     seat = game.player or 0
     if not 0 <= bid <= game.hand_size:
         return f"a bid is from 0 to {game.hand_size}"
-    if bid == rulebook.forbidden_bid(game._game, game._table):
-        return f"the bids may not add up to {game.hand_size} (the hook)"
+    before = game.visible_first_bids(seat)[seat]  # the seat's blind bid, or its bid in the round before this one
     if game.rules.cooperative:
         return f"the bids must add up to {game.hand_size}"
-    if game.pledges[seat] == "blind":
-        return "a blind bid may be changed by two at most"
-    if game.pledges[seat] == "pass" and bid == 0:
+    if game.pledges[seat] == "blind" and isinstance(before, int) and abs(bid - before) > MOVE:
+        return f"a blind bid may be changed by {MOVE} at most"
+    if game.pledges[seat] == "pass" and bid == 0 and game.rules.nil_round:
         return "you passed instead of going nil, so you bid one or more"
-    return "you may not repeat the bid just shown"
+    if game.rules.knocking and bid == before:
+        return "you may not repeat the bid just shown"
+    # What is left is the hook; the others' bids, which may be sealed, are not asked.
+    return f"the bids may not add up to {game.hand_size} (the hook)"
 
 
 def _card_refusal(game: Game, action: int) -> str:
