@@ -41,7 +41,7 @@ def test_needing_both_tricks_the_highest_trump_is_played_now(spec: str) -> None:
 
 
 def positions(count: int, size: int, **options: Any) -> list[Simulator]:
-    """Tables of the short pack with cards left to choose from, after random bids and cards."""
+    """Tables of the short deck with cards left to choose from, after random bids and cards."""
     found = []
     for seed in range(10 * count):
         simulator = Simulator(Rules(players=3, ramp=(size,), deck=SHORT_DECK, **options), 1, seed, observe=False)

@@ -1,4 +1,4 @@
-"""Fast policies: whole numbers throughout, the same by any path, in play-outs and behind the bots' interface."""
+"""Fast policies: whole numbers throughout, the same by any path, in rollouts and behind the bots' interface."""
 
 import numpy as np
 import pytest

@@ -189,7 +189,7 @@ def test_a_seats_view_has_its_own_cards_and_no_sealed_bid(tmp_path: Path) -> Non
     data = replay_data(replay, "", None, Review())
     for k, position in enumerate(data["positions"]):
         sight, game = data["sights"][position["sight"]], replay.game(k)
-        assert sight["hands"] == [*([seat] for seat in range(4)), []], "those who look on see no cards"
+        assert sight["hands"] == [*([seat] for seat in range(4)), []], "spectators see no hands"
         made = [seat for seat in range(4) if game.bids[seat] is not None and game.phase == BID]
         assert sight["sealed"] == [[seat for seat in made if seat != viewer] for viewer in (*range(4), "table")]
 

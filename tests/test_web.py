@@ -250,7 +250,7 @@ def test_foreign_and_illegal_messages_change_nothing_and_are_answered(host: Serv
         say(seat, type="act", action=mine["choices"][0]["action"], number=mine["number"] - 1)
         assert "has changed" in until(seat, lambda one: one["type"] == "error")["error"]
         say(watcher, type="act", action=mine["choices"][0]["action"], number=mine["number"])
-        assert "you look on" in until(watcher, lambda one: one["type"] == "error")["error"]
+        assert "you are a spectator" in until(watcher, lambda one: one["type"] == "error")["error"]
         seat.send(b"\x00\xff")
         assert "not bytes" in until(seat, lambda one: one["type"] == "error")["error"]
         assert table.match.games.tobytes() == before

@@ -243,7 +243,7 @@ def seen_hand(game: Game, table: Table, viewer: Int, seat: Int) -> Int:
 
 @jit
 def seen_twice(game: Game, table: Table, viewer: Int, seat: Int) -> Int:
-    """No card stands in the deck twice."""
+    """The deck holds no card twice: nothing to do."""
     return np.int64(0)
 
 

@@ -337,7 +337,7 @@ def later_decks(before: NDArray[np.int8], decks: Any, rules: Rules, hand: int) -
         (hand + L, C) int8, rows of NONE for hands that are shuffled.
 
     Raises:
-        ValueError: if a deck is not exactly the table's pack, or the match is cooperative.
+        ValueError: if a deck is not exactly the table's whole deck, or the match is cooperative.
     """
     if rules.cooperative:
         raise ValueError(NO_DEALS)

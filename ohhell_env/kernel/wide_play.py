@@ -25,7 +25,7 @@ from ohhell_env.rules.cards import JOKERS
 from ohhell_env.rules.ramps import BLIND_HAND, GOLDEN_HAND, MISER_HAND
 from ohhell_env.rules.rules import DUPLICATES, LEAD_TRUMP, OWN_CARDS
 
-BLIND_GAIN, BLIND_LOSS = 2.0, 2.0  # a blind bid counts so many times
+BLIND_GAIN, BLIND_LOSS = 2.0, 2.0  # factors on the points of a blind bid
 MOVED_GAIN, MOVED_LOSS = 1.5, 3.0  # and one that was moved
 
 LEAD_BROKEN, LEAD_NOT_FIRST = LEAD_TRUMP.index("broken"), LEAD_TRUMP.index("not first")

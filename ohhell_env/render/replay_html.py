@@ -120,7 +120,7 @@ class _Sights:
     """Who sees what, each different case once.
 
     ``hands[viewer]`` are the seats whose cards the viewer sees, ``sealed[viewer]`` those whose bid is made and hidden,
-    ``blind[viewer]`` those whose blind bid is. The viewers are the seats, and last those who look on without cards.
+    ``blind[viewer]`` those whose blind bid is. The viewers are the seats, and last the spectators, who see no hands.
     """
 
     def __init__(self) -> None:

@@ -149,7 +149,7 @@ def trick_line(scene: Scene) -> Text | None:
 
 
 def choices_line(scene: Scene, words: Sequence[str], why: str = "") -> Text:
-    """What is open to the viewer, from the words of its legal actions: what is to be typed.
+    """The viewer's choices as they are to be typed, from the texts of its legal actions.
 
     ``why`` is said of bids that are not open.
     """

@@ -52,7 +52,7 @@ _LEAD_TRUMP = {"any": 6.0, "broken": 1.0, "not first": 1.0}
 
 
 def random_rules(seed: int, split: str = "train") -> Rules:
-    """A random table of a split; ``ohhell_env.describe`` says it in words.
+    """A random table of a split; ``ohhell_env.describe`` says it in English.
 
     Args:
         seed: any whole number from 0 on; one seed and split always give the same table. Different seeds may give the

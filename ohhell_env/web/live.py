@@ -19,14 +19,14 @@ from ohhell_env.web.messages import SPEEDS, MessageError, seat_kinds, table_mess
 from ohhell_env.web.table import PERSON, Table, clean_name
 
 QUEUE = 64  # messages that wait for a slow client before it is cut off
-TRICK_PAUSE = 2.0  # a finished trick stays so many times as long as a card
+TRICK_PAUSE = 2.0  # how much longer a finished trick stays than a card
 HINT_ROLLOUTS = 1000
 
 log = logging.getLogger("ohhell_env.web")
 
 
 class Client:
-    """Somebody connected to a table: a seat's person, or one who looks on.
+    """Somebody connected to a table: a seat's person, or a spectator.
 
     Attributes:
         viewer: the seat, or "table".
@@ -169,7 +169,7 @@ class LiveTable:
             MessageError: saying why not; nothing has changed then.
         """
         if not isinstance(client.viewer, int):
-            raise MessageError("you look on: only those who sit at the table may do that")
+            raise MessageError("you are a spectator: only players at the table may do that")
         if message["type"] in ("hint", "back") and not self.aids:
             raise MessageError("this table has no hints and nothing is taken back")
         async with self._lock:
@@ -181,7 +181,7 @@ class LiveTable:
         if message["number"] != table.number:
             raise MessageError("the table has changed since; look again")
         if table.unseen:
-            raise MessageError("somebody still looks at the result")
+            raise MessageError("somebody is still looking at the result")
         self._check_sits(seat)
         if table.game.player != seat:
             raise MessageError("it is not your turn")
@@ -200,7 +200,7 @@ class LiveTable:
             self.table.take_back()
         except ValueError as error:
             raise MessageError(str(error)) from None
-        for other in self.clients:  # what was heard of the action is unheard: this hand is told again
+        for other in self.clients:  # the action is undone: send this hand again
             other.told = (len(self.table.game.past_hands), 0)
         await self._changed()
 

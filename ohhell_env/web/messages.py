@@ -3,7 +3,7 @@
 The server sends JSON objects with a ``type``:
 
 - ``table``: the table after something happened. ``events`` are the new ones of `Game.events(viewer)`, in order, each
-  with its name, its fields, and its line in words; ``scene`` is `render.scene.scene_of(game, viewer)`, which draws what
+  with its name, its fields, and its line of text; ``scene`` is `render.scene.scene_of(game, viewer)`, which draws what
   those events have led to. The seat to act also gets its ``choices``, and the reasons why others are ``shut``.
 - ``hint``: what the search and a policy think of the choices, to the seat that asked.
 - ``error``: why a message was refused. Nothing has changed then.
@@ -83,7 +83,7 @@ def table_message(
 
     Args:
         table: the table.
-        viewer: a seat, or "table" for those who look on.
+        viewer: a seat, or "table" for spectators.
         told: how far the viewer has been told.
         extras: what the running table adds: pauses, who is there.
     """

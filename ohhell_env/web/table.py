@@ -55,13 +55,13 @@ class Table:
         id: names the table's files; it opens nothing.
         match: the match.
         chairs: by seat.
-        watch: the token of those who look on.
+        watch: the spectators' token.
         seed: of the bots.
         path: of the match's record.
         number: how many things have happened; clients say which table they answer to.
-        unseen: seats of people who still look at the result of the hand that has just ended; play waits for them.
-        taken_back: what was taken back: hand number, seat, and action in words.
-        times: how long each person took for each action: hand number, seat, action in words, seconds from when the
+        unseen: seats of people who are still looking at the last hand's result; play waits for them.
+        taken_back: what was taken back: hand number, seat, and action as text.
+        times: how long each person took for each action: hand number, seat, action as text, seconds from when the
             choice was shown.
     """
 
@@ -144,7 +144,7 @@ class Table:
         return [seat for seat, chair in enumerate(self.chairs) if chair.player == PERSON]
 
     def names(self, viewer: int | None) -> list[str]:
-        """Everybody's name, as shown to a seat, to which its own is "you"; None for those who look on."""
+        """Everybody's name, as shown to a seat, to which its own is "you"; None for spectators."""
         given = [chair.name or "guest" if chair.player == PERSON else chair.player for chair in self.chairs]
         return display_names(given, viewer)
 
@@ -164,7 +164,7 @@ class Table:
         bot = make_bot(player, self.seed + seat)
         bot.views(self.match)
         chair = self.chairs[seat]
-        self.chairs[seat] = Chair(player, chair.token, chair.name)  # the token still looks on, and takes the seat back
+        self.chairs[seat] = Chair(player, chair.token, chair.name)  # the token can take the seat back
         self.bots[seat] = bot
 
     def seat_person(self, seat: int) -> None:

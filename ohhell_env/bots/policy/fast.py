@@ -101,7 +101,7 @@ def scratch_for(weights: Weights, words: int = NUM_WORDS, actions: int = NUM_ACT
 def judge(game: Any, table: Any, relabelling: Int, weights: Any, scratch: Any, values: Any, row: Int) -> None:
     """Outputs for the legal actions of the seat to act into ``values[row]``, (N, NUM_ACTIONS) by relabelled action.
 
-    Cards unseen are those that are not in hand, played, turned up or missing from the pack: their weights are folded
+    Cards unseen are those that are not in hand, played, turned up or missing from the deck: their weights are folded
     into those of these, and the missing ones stand in their place.
     """
     write_words(game, table, game["player"], relabelling, scratch.words, 0)

@@ -23,7 +23,7 @@ class TrainedFor:
         max_hand_size: largest hand, in cards.
         bids, hook: what these options of `Rules` were.
         trump, scoring: likewise; there was one of each.
-        deck: the cards, as `Deck.of` takes them; "" for the pack of 52.
+        deck: the cards, as `Deck.of` takes them; "" for the deck of 52.
     """
 
     players: tuple[int, ...] = tuple(range(MIN_PLAYERS, MAX_PLAYERS + 1))

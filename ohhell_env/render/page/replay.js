@@ -149,7 +149,7 @@
     }
     title.textContent = position.player === null ? "No decision" : sentence(`${data.names[position.player]} ${does(position.player, "decide")}`);
     if (position.player !== null && viewer !== null && viewer !== position.player) {
-      box.replaceChildren(make("p", "note", `Hidden: it would tell ${data.names[viewer] ?? "those who look on"} about this hand.`));
+      box.replaceChildren(make("p", "note", `Hidden: it would tell ${data.names[viewer] ?? "spectators"} about this hand.`));
     } else if (!options) {
       box.replaceChildren(make("p", "note", position.player === null ? "The hand is over." : "There is no choice: one action is legal."));
     } else box.replaceChildren(optionTable(options), make("p", "note", ...legend()));
@@ -325,7 +325,7 @@
     byId("more-rules").textContent = more.join("\n");
     const everybody = make("option", "", "everybody");
     everybody.value = "";
-    byId("viewer").append(everybody, ...[...data.names, "those who look on"].map((name, seat) => {
+    byId("viewer").append(everybody, ...[...data.names, "spectators"].map((name, seat) => {
       const option = make("option", "", name);
       option.value = String(seat);
       return option;

@@ -81,7 +81,7 @@ function showLinks(data, own) {
   };
   byId("invitations").replaceChildren(
     ...Object.entries(data.seats).filter(([, path]) => path !== own).map(([seat, path]) => item(`Seat ${seat}`, path)),
-    item("To look on, without cards", data.watch),
+    item("For spectators (no hands)", data.watch),
   );
   byId("sit").href = own;
   byId("form").hidden = true;

@@ -328,7 +328,7 @@ function showMenu() {
   }
   const links = JSON.parse(sessionStorage.getItem(`ohhell-links ${location.pathname}`) || "null");
   if (links !== null) {
-    const all = [...Object.entries(links.seats).filter(([seat]) => Number(seat) !== table.you).map(([seat, path]) => [`Seat ${seat}`, path]), ["To look on", links.watch]];
+    const all = [...Object.entries(links.seats).filter(([seat]) => Number(seat) !== table.you).map(([seat, path]) => [`Seat ${seat}`, path]), ["Spectators", links.watch]];
     parts.push(make("h3", "", "Links"), ...all.map(([text, path]) => { const field = make("input", ""); field.readOnly = true; field.value = new URL(path, location.href).href; field.onfocus = () => field.select(); return make("label", "", `${text} `, field); }));
   }
   parts.push(make("p", "note", "Keys: digits bid, arrows move along the cards, H hint, L last trick, S scores."));
