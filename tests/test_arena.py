@@ -208,7 +208,12 @@ def test_the_dealer_is_the_last_seat() -> None:
     points = np.zeros((2, 3, 1, 2, 3))
     points[..., 0, 0] = points[..., 1, 1] = 10  # the first dealer is seat 0, the next seat 1
     ones = np.ones(points.shape, dtype=np.int8)
-    results = Played(np.broadcast_to(one_against_rest(1, 3), (2, 3, 3)), ones, ones, points, np.zeros((2, 3, 1, 3)))
+    hands = np.full(points.shape[:-1], 2)
+    results = Played(
+        seats=np.broadcast_to(one_against_rest(1, 3), (2, 3, 3)), bids=ones, taken=ones, points=points,
+        sizes=hands.astype(np.int8), dealers=np.broadcast_to(np.arange(2, dtype=np.int8), hands.shape),
+        deals=np.ones(hands.shape, dtype=np.int16), succeeded=hands > 0, wins=np.zeros((2, 3, 1, 3)),
+    )  # fmt: skip
     report = report_on(results, [Rules(players=3, ramp=(2, 2))], ["a", "b"], SETTINGS)
     assert [line.points.mean for line in report.players[0].by_seat.values()] == [0, 0, 10]
 
@@ -224,7 +229,8 @@ def test_the_same_seed_gives_the_same_report_whatever_the_workers() -> None:
     [
         ({"vs": ["nobody"]}, "'nobody' is not known; use one of random"),
         ({"vs": []}, "no opponents"),
-        ({"players": 8}, "the arena plays tables of the standard form, 3 to 7 players"),
+        ({"players": 11}, "players=11 is not allowed"),
+        ({"hands": "3 tricky"}, "'3 tricky' is not understood"),
         ({"hands": "18"}, "no hand of 18; use 'ramp' or sizes from 1 to 17"),
         ({"hands": "3,x"}, "'3,x' is not understood"),
         ({"hands": "3,3"}, "names a size twice"),

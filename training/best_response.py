@@ -30,8 +30,7 @@ from ohhell_env.arena.evaluate import evaluate
 from ohhell_env.arena.intervals import Estimate
 from ohhell_env.arena.matches import ArenaError, checked_deals, tables_for
 from ohhell_env.arena.options import TableOptions
-from ohhell_env.arena.workers import make_bot
-from ohhell_env.bots.base import Bot
+from ohhell_env.bots import Bot, make_bot
 from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.policy.network import FrozenNetwork
 from ohhell_env.options import Meter, progress, run_command

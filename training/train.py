@@ -47,7 +47,7 @@ from training.learning.past import EVERY, PastPolicies
 from training.learning.progress import Progress, closing_words
 from training.learning.tables import UNIT, measured_spreads
 from training.learning.throughput import bare_rate, faster_arithmetic
-from training.learning.validation import evaluate, watched_tables
+from training.learning.validation import validate, watched_tables
 
 HELP = """Train a policy by self-play.
 
@@ -195,7 +195,7 @@ def train(config: Config, console: Console) -> PolicyNetwork:
             losses,
         )
         if config.eval_minutes and (last or now - evaluated >= 60 * config.eval_minutes):
-            results = evaluate(PolicyBot(average.frozen()), opponent, config.eval_deals, watched)
+            results = validate(PolicyBot(average.frozen()), opponent, config.eval_deals, watched)
             progress.evaluated(counters.iteration, config.eval_opponent, results)
             evaluated = time.monotonic()
         if last or now - saved >= 60 * config.save_minutes:

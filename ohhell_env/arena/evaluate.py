@@ -14,16 +14,25 @@ import numpy as np
 import tyro
 from rich.console import Console
 
-from ohhell_env.arena.matches import ArenaError, Played, bot_seeds, checked_deals, one_against_rest, tables_for
+from ohhell_env.arena.matches import (
+    ArenaError,
+    Played,
+    bot_seeds,
+    checked_deals,
+    one_against_rest,
+    own_tables,
+    tables_for,
+)
 from ohhell_env.arena.options import TableOptions, plots
 from ohhell_env.arena.report import Report, report_on
 from ohhell_env.arena.results import contents
-from ohhell_env.arena.workers import Contest, MakeBot, make_bot, play_portions, portions
+from ohhell_env.arena.workers import Contest, MakeBot, play_portions, portions
+from ohhell_env.bots import make_bot
 from ohhell_env.files import write_whole
 from ohhell_env.options import progress, run_command
 from ohhell_env.rules.rules import Rules
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -39,8 +48,9 @@ class Options(TableOptions):
     """Its opponents, B, C, ...; in turn they fill all the other seats."""
     deals: int = 1000
     """Deals, each replayed in every seating; the intervals rest on their number."""
-    seating: Literal["one", "many"] = "one"
-    """one: A has one seat, the opponents the others. many: an opponent has one seat, A all the others."""
+    seating: Literal["one", "many", "table"] | None = None
+    """one: A has one seat, the opponents the others. many: an opponent has one seat, A all the others. table: each
+    player has a table of its own. By default one, and table where the rules are cooperative."""
     out: Path | None = None
     """Folder for report.json and report.png."""
 
@@ -53,7 +63,7 @@ def evaluate(
     hands: str = "ramp",
     deals: int = 1000,
     rules: str | Rules = "oh_hell",
-    seating: str = "one",
+    seating: str | None = None,
     seed: int = 0,
     workers: int = 1,
     make: MakeBot = make_bot,
@@ -68,7 +78,8 @@ def evaluate(
         hands: "ramp" for full matches, or hand sizes as in "5" or "3,5,10" for one single-hand match of each.
         deals: deals, at least 2; each is replayed with every contestant in every seat.
         rules: a preset's name, or the rules themselves.
-        seating: "one" (A in one seat) or "many" (an opponent in one seat, A in all the others).
+        seating: "one" (A in one seat), "many" (an opponent in one seat, A in all the others) or "table" (each player
+            in all seats of a table of its own); None for "one", and for "table" where the rules are cooperative.
         seed: of the deals and of the players' random choices.
         workers: processes to play in.
         make: makes a bot from a spec and a seed.
@@ -80,11 +91,16 @@ def evaluate(
     tables = tables_for(hands, rules, players=players)
     if not vs:
         raise ArenaError("no opponents: name at least one after --vs")
-    if seating not in ("one", "many"):
-        raise ArenaError(f"seating={seating!r} is not known; use 'one' or 'many'")
+    if seating is None:
+        seating = "table" if tables[0].cooperative else "one"
+    if seating not in ("one", "many", "table"):
+        raise ArenaError(f"seating={seating!r} is not known; use 'one', 'many' or 'table'")
     seeds = checked_deals(seed, deals, len(tables), workers)
     specs = (player, *vs)
-    arrangements = one_against_rest(len(vs), tables[0].players, many=seating == "many")
+    if seating == "table":
+        arrangements = own_tables(len(specs), tables[0].players)
+    else:
+        arrangements = one_against_rest(len(vs), tables[0].players, many=seating == "many")
     contest = Contest(tables, specs, tuple(bot_seeds(seed, len(specs))), make)
     work = portions(seeds, np.broadcast_to(arrangements, (deals, *arrangements.shape)))
     done: dict[int, Played] = {}

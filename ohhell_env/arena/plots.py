@@ -52,9 +52,16 @@ def plot_standings(standings: Standings, path: Path) -> Path:
     figure = Figure(figsize=(15, 2.5 + 0.45 * len(names)), layout="constrained")
     rating, above, cross = figure.subplots(1, 3)
     figure.suptitle(f"{standings.deals:,} deals: {describe_settings(standings.settings)}")
-    deviations = [1.96 * player.deviation for player in standings.players]
-    rating.errorbar([player.rating for player in standings.players], places, xerr=deviations, fmt="o", capsize=3)
-    rating.set(yticks=places, yticklabels=names, xlabel="rating, ±1.96 standard deviations")
+    if standings.cooperative:
+        shares = [percent(player.hands_made) for player in standings.players if player.hands_made]
+        ends_of = np.nan_to_num([[one.mean - one.low for one in shares], [one.high - one.mean for one in shares]])
+        rating.errorbar([one.mean for one in shares], places, xerr=ends_of, fmt="o", capsize=3)
+        rating.set(yticks=places, yticklabels=names, xlabel="hands made at the player's tables, %")
+    else:
+        deviations = [1.96 * (player.deviation or 0.0) for player in standings.players]
+        skills = [player.rating or 0.0 for player in standings.players]
+        rating.errorbar(skills, places, xerr=deviations, fmt="o", capsize=3)
+        rating.set(yticks=places, yticklabels=names, xlabel="rating, ±1.96 standard deviations")
     means = [player.above.mean for player in standings.players]
     ends = [(player.above.high - player.above.low) / 2 for player in standings.players]
     above.errorbar(means, places, xerr=np.nan_to_num(ends), fmt="o", capsize=3)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.arena.intervals import Estimate, difference_of, mean_of
-from ohhell_env.arena.matches import Played
+from ohhell_env.arena.matches import Played, directions
 from ohhell_env.kernel.state import NONE
 from ohhell_env.rules.rules import Rules
 
@@ -35,6 +35,25 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Together:
+    """What the cooperative tables came to at which a player sat, each seat counted.
+
+    Attributes:
+        hands_made: share of the hands in which all made their bids, in however many deals.
+        first_deals: share of the hands in which all made their bids in the first deal.
+        deals: deals per hand.
+    """
+
+    hands_made: Estimate
+    first_deals: Estimate
+    deals: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {name: one.to_json() for name, one in vars(self).items()}
+
+
+@dataclass(frozen=True)
 class PlayerReport:
     """One player's results.
 
@@ -44,8 +63,9 @@ class PlayerReport:
         made: share of the bids made.
         wins: share of the match win, for each seat that it had.
         hands: hands played, over all seats.
+        together: at a cooperative table what its tables came to; elsewhere None.
         by_hand_size: hand size -> its hands of that size.
-        by_bid: bid -> its hands with that bid.
+        by_bid: bid -> its hands with that bid; empty where nobody bids.
         by_seat: seats left of the dealer, 1..P (P is the dealer) -> its hands there.
     """
 
@@ -54,6 +74,7 @@ class PlayerReport:
     made: Estimate
     wins: Estimate
     hands: int
+    together: Together | None
     by_hand_size: dict[int, Line]
     by_bid: dict[int, Line]
     by_seat: dict[int, Line]
@@ -67,6 +88,7 @@ class PlayerReport:
             "made": self.made.to_json(),
             "wins": self.wins.to_json(),
             "hands": self.hands,
+            **({} if self.together is None else {"together": self.together.to_json()}),
             **{name: {str(key): line.to_json() for key, line in group.items()} for name, group in groups.items()},
         }
 
@@ -81,6 +103,8 @@ class DifferenceReport:
         points: points per hand.
         made: share of the bids made.
         wins: share of the match win for each seat.
+        value: what decides who is better: points per hand, turned round where the lowest total wins; at cooperative
+            tables the percentage of hands that all made in their first deal. More is better.
         by_hand_size: hand size -> points per hand.
     """
 
@@ -89,6 +113,7 @@ class DifferenceReport:
     points: Estimate
     made: Estimate
     wins: Estimate
+    value: Estimate
     by_hand_size: dict[int, Estimate]
 
     def to_json(self) -> dict[str, Any]:
@@ -99,6 +124,7 @@ class DifferenceReport:
             "points": self.points.to_json(),
             "made": self.made.to_json(),
             "wins": self.wins.to_json(),
+            "value": self.value.to_json(),
             "by_hand_size": {str(size): one.to_json() for size, one in self.by_hand_size.items()},
         }
 
@@ -151,23 +177,25 @@ class _Count:
     """Sums over the hands of each deal, chosen by player, hand size, bid and seat."""
 
     def __init__(self, played: Played, tables: Sequence[Rules]) -> None:
-        num_hands, players = played.bids.shape[-2:]
-        self.sizes = np.zeros((len(tables), num_hands, 1), dtype=np.int64)  # (T, H, 1)
-        self.places = np.zeros((len(tables), num_hands, players), dtype=np.int64)  # (T, H, P) seats left of the dealer
-        for t, rules in enumerate(tables):
-            self.sizes[t, : rules.num_hands, 0] = rules.hand_sizes
-            dealers = (int(rules.first_dealer) + np.arange(num_hands)) % players
-            self.places[t] = (np.arange(players) - dealers[:, None] - 1) % players + 1
+        players = played.bids.shape[-1]
+        self.sizes = played.sizes[..., None]  # (D, R, T, H, 1)
+        dealers = played.dealers[..., None].astype(np.int64)  # (D, R, T, H, 1)
+        self.places = (np.arange(players) - dealers - 1) % players + 1  # (D, R, T, H, P) seats left of the dealer
         self.players = players
+        self.cooperative = tables[0].cooperative
         self.bids = played.bids
         self.points = played.points
-        self.made = (played.bids == played.taken) & (played.bids != NONE)
+        self.worth = played.points * directions(tables)[:, None, None]  # more is better
+        self.bidding = played.bids != NONE
+        self.made = self.bidding & (played.bids == played.taken)
         self.wins = played.wins
         self.seats = played.seats[:, :, None, None]  # (D, R, 1, 1, P)
+        self.succeeded = np.broadcast_to(played.succeeded[..., None], self.bids.shape)
+        self.deals = np.broadcast_to(played.deals[..., None], self.bids.shape)
 
     def hands_of(self, contestants: Sequence[int]) -> NDArray[np.bool_]:
         """(D, R, T, H, P), true for the hands that these contestants played."""
-        mask: NDArray[np.bool_] = np.isin(self.seats, contestants) & (self.bids != NONE)
+        mask: NDArray[np.bool_] = np.isin(self.seats, contestants) & (self.sizes > 0)
         return mask
 
     def wins_of(self, contestants: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -191,18 +219,26 @@ def _player(count: _Count, number: int, name: str) -> PlayerReport:
         n = per_deal(chosen)
         return Line(
             mean_of(per_deal(count.points, chosen), n),
-            mean_of(per_deal(count.made, chosen), n, proportion=True),
+            mean_of(per_deal(count.made, chosen), per_deal(chosen & count.bidding), proportion=True),
             mean_of(n, total, proportion=True),
         )
 
+    def share(values: NDArray[Any], proportion: bool = True) -> Estimate:
+        return mean_of(per_deal(values, hands), total, proportion=proportion)
+
     whole = line(hands)
-    bids = np.unique(count.bids[hands])
+    together = None
+    if count.cooperative:
+        at_once = count.succeeded & (count.deals == 1)
+        together = Together(share(count.succeeded), share(at_once), share(count.deals, proportion=False))
+    bids = np.unique(count.bids[hands & count.bidding])
     return PlayerReport(
         name=name,
         points=whole.points,
         made=whole.made,
         wins=mean_of(*count.wins_of([number])),
         hands=int(total.sum()),
+        together=together,
         by_hand_size={size: line(hands & (count.sizes == size)) for size in _sizes(count)},
         by_bid={int(bid): line(hands & (count.bids == bid)) for bid in bids},
         by_seat={place: line(hands & (count.places == place)) for place in range(1, count.players + 1)},
@@ -220,8 +256,9 @@ def _difference(count: _Count, name: str, others: Sequence[int], other_name: str
         a=name,
         b=other_name,
         points=difference(count.points),
-        made=difference(count.made),
+        made=difference(count.made, count.bidding),
         wins=difference_of(*count.wins_of([0]), *count.wins_of(others)),
+        value=difference(100.0 * (count.succeeded & (count.deals == 1)) if count.cooperative else count.worth),
         by_hand_size={size: difference(count.points, count.sizes == size) for size in _sizes(count)},
     )
 

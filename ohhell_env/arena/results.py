@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ohhell_env.arena.matches import ArenaError, Played
+from ohhell_env.arena.matches import ArenaError, Played, Totals, totals_of
 from ohhell_env.bots.policy.bot import WEIGHTS, find_checkpoint, student_of
 from ohhell_env.bots.spec import SEARCH_WITH, checkpoint_of
 from ohhell_env.files import write_whole
 
 SETTINGS, RESULTS = "tournament.json", "results.jsonl"
+NAMES = Totals._fields
+BY_SEAT = ("points", "made", "bids", "wins")
 
 
 class ResultsFolder:
@@ -30,8 +32,7 @@ class ResultsFolder:
         num_tables: matches of a deal in each seating, T.
 
     Attributes:
-        points: (D, R, T, P) match totals; NaN for deals that are not played yet.
-        made: (D, R, T, P) bids made in the match; NaN likewise.
+        totals: of each match; NaN for deals that are not played yet.
         repaired: what was wrong with the file, if a line had to go; "" otherwise.
 
     Raises:
@@ -42,8 +43,8 @@ class ResultsFolder:
         self.folder = folder
         self.seats = seats
         deals, replays, players = seats.shape
-        self.points = np.full((deals, replays, num_tables, players), np.nan)
-        self.made = np.full_like(self.points, np.nan)
+        match = (deals, replays, num_tables)
+        self.totals = Totals(*(np.full((*match, players) if name in BY_SEAT else match, np.nan) for name in NAMES))
         self.repaired = ""
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -56,19 +57,19 @@ class ResultsFolder:
     @property
     def done(self) -> NDArray[np.bool_]:
         """(D,) the deals that are played."""
-        played: NDArray[np.bool_] = ~np.isnan(self.points[:, 0, 0, 0])
+        played: NDArray[np.bool_] = ~np.isnan(self.totals.hands[:, 0, 0])
         return played
 
     def add(self, first: int, played: Played) -> None:
         """Keep deals first, first + 1, ...; they are on the disk when this returns. Deals already kept stay."""
+        totals = totals_of(played)
         lines = []
         for k, deal in enumerate(range(first, first + len(played.seats))):
             if not self.done[deal]:
-                points = np.round(played.points[k].sum(axis=2), 9)  # (R, T, P): totals that tie must be equal
-                made = ((played.bids[k] == played.taken[k]) & (played.bids[k] >= 0)).sum(axis=2)
-                record = {"deal": deal, "seats": played.seats[k], "points": points, "made": made}
+                record = {"deal": deal, "seats": played.seats[k], **{name: getattr(totals, name)[k] for name in NAMES}}
                 lines.append(json.dumps(record, default=np.ndarray.tolist) + "\n")
-                self.points[deal], self.made[deal] = points, made
+                for name in NAMES:
+                    getattr(self.totals, name)[deal] = getattr(totals, name)[k]
         with open(self._results, "a") as file:
             file.writelines(lines)
             file.flush()
@@ -118,10 +119,12 @@ class ResultsFolder:
         deal = record["deal"]
         if not 0 <= deal < len(self.seats) or self.seats[deal].tolist() != record["seats"]:
             raise ValueError(f"deal {deal} with these seats is not in this tournament")
-        points, made = np.asarray(record["points"], dtype=float), np.asarray(record["made"], dtype=float)
-        if not points.shape == made.shape == self.points.shape[1:] or not np.isfinite([points, made]).all():
-            raise ValueError(f"deal {deal} has results of another shape")
-        self.points[deal], self.made[deal] = points, made
+        found = {name: np.asarray(record[name], dtype=float) for name in NAMES}
+        for name, array in found.items():
+            if array.shape != getattr(self.totals, name).shape[1:] or not np.isfinite(array).all():
+                raise ValueError(f"deal {deal} has {name} of another shape")
+        for name, array in found.items():
+            getattr(self.totals, name)[deal] = array
 
 
 def contents(specs: Iterable[str]) -> dict[str, str]:

@@ -19,12 +19,13 @@ from ohhell_env.arena.matches import ArenaError, bot_seeds, checked_deals, rotat
 from ohhell_env.arena.options import TableOptions, plots
 from ohhell_env.arena.results import ResultsFolder, contents
 from ohhell_env.arena.standings import Standings, standings_of
-from ohhell_env.arena.workers import Contest, MakeBot, Portion, make_bot, play_portions, portions
+from ohhell_env.arena.workers import Contest, MakeBot, Portion, play_portions, portions
+from ohhell_env.bots import make_bot
 from ohhell_env.files import write_whole
 from ohhell_env.options import progress, run_command
 from ohhell_env.rules.rules import Rules
 
-FORMAT = 1
+FORMAT = 2
 MAX_CONTESTANTS = 30
 
 
@@ -116,8 +117,7 @@ def tournament(
     if on_start:
         on_start(int(results.done.sum()), results.repaired)
     _play_missing(results, contest, portions(seeds, seats), workers, on_progress)
-    num_hands = [table.num_hands for table in tables]
-    standings = standings_of(seats, results.points, results.made, num_hands, contestants, settings)
+    standings = standings_of(seats, results.totals, tables, contestants, settings)
     write_whole(Path(out) / "standings.json", json.dumps(standings.to_json(), indent=1) + "\n")
     return standings
 

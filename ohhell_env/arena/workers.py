@@ -19,17 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.arena.matches import ArenaError, Played, play
-from ohhell_env.bots import spec as specs
-from ohhell_env.bots.base import Bot
+from ohhell_env.bots import Bot, make_bot
 from ohhell_env.rules.rules import Rules
 
 MakeBot = Callable[[str, int], Bot]
 Results = Generator[tuple[int, Played], None, None]
-
-
-def make_bot(spec: str, seed: int) -> Bot:
-    """The bot that a spec string names."""
-    return specs.make_bot(spec, seed)
 
 
 @dataclass(frozen=True)

@@ -90,13 +90,13 @@ def changed_options(name: str) -> list[str]:
     """What a preset changes in the default game: ``["ramp up-down", "bids open"]``."""
     rules = PRESETS[name]
     return [
-        f"{option.name} {_short(getattr(rules, option.name))}"
+        f"{option.name} {short_value(getattr(rules, option.name))}"
         for option in fields(rules)
         if getattr(rules, option.name) != option.default
     ]
 
 
-def _short(value: Any) -> str:
+def short_value(value: Any) -> str:
     """A value as the table of presets writes it."""
     if isinstance(value, Deck):
         return value.name

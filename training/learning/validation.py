@@ -35,7 +35,7 @@ def watched_tables(config: Config) -> dict[str, Rules]:
     return found
 
 
-def evaluate(candidate: Bot, opponent: Bot, deals: int, tables: Mapping[str, Rules]) -> dict[str, float]:
+def validate(candidate: Bot, opponent: Bot, deals: int, tables: Mapping[str, Rules]) -> dict[str, float]:
     """Points per hand more than the mean of the others, the candidate in each seat in turn of each deal.
 
     Returns:
