@@ -3,5 +3,5 @@
 Read in this order: `matches` (play many at once), `workers` (in several processes), `results` (results on disk, so
 that a run resumes), `intervals` (statistics), `report` and `standings` (what came out), `tables` and `plots` (to look
 at), `options` (what the commands share), `evaluate` and `tournament` (the commands), `self_play` (one bot in every
-seat). Imports `bots` and the simulator.
+seat), `people` (people and bots compared from records). Imports `bots` and the simulator.
 """
