@@ -12,7 +12,11 @@ import training.distil
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.policy.bot import META, WEIGHTS, PolicyBot, load_policy
 from ohhell_env.bots.policy.fast import FastNetwork
+from ohhell_env.bots.policy.fast_every_table import FastEveryTableNetwork
+from ohhell_env.bots.policy.network import EVERY_TABLE
 from ohhell_env.bots.policy.trained_for import TrainedFor
+from ohhell_env.kernel.state import WIDE_GAME
+from ohhell_env.rules.presets import preset
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.distil import MASKED, Options, School, distil, divergence, main, tables_of
@@ -54,7 +58,7 @@ def test_a_student_learns_what_its_teacher_does(distilled, teacher):
     school = School(PolicyBot.load(teacher), options(teacher, "none", hands=256))
     torch.manual_seed(1)
     untaught = Student().quantised(1 / 15)
-    before = training.distil.examine(untaught, school.lessons(5), school.tables, 1 / 15)
+    before = training.distil.examine(untaught, school.lessons(5), school, 1 / 15)
     assert results["kl"] < 0.6 * before["kl"] and results["agreement"] > before["agreement"] + 0.15
     assert results["kl"] == pytest.approx(results["kl"]) and results["kl_bids"] > 0 and results["kl_cards"] > 0
 
@@ -119,6 +123,34 @@ def test_lessons_are_every_decision_with_a_choice_and_depend_on_the_iteration_al
     probabilities = PolicyBot(school.teacher.network, temperature=school.teacher.own_temperature, endgame=False)
     expected = probabilities.probabilities(views, school.tables).max(axis=1)
     assert torch.softmax(torch.from_numpy(first.logits), 1).max(1).values.numpy() == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_teacher_for_every_table_has_a_student_for_every_table(tmp_path):
+    rules = ("oh_sh", "oh_hell")
+    config = Config(rules=rules, width=64, depth=1, max_hand_size=3, sections=EVERY_TABLE)
+    torch.manual_seed(3)
+    network = PolicyNetwork(64, 1, EVERY_TABLE)
+    with torch.no_grad():
+        network.head.weight *= 60
+    save_checkpoint(tmp_path / "teacher", network, config, Counters())
+    run = options(tmp_path / "teacher", tmp_path / "run", decisions=25_000, hands=512)
+    school = School(PolicyBot.load(tmp_path / "teacher"), run)
+    lessons = school.lessons(0)
+    assert lessons.games.dtype == WIDE_GAME and len(set(lessons.games["table"])) > 4
+    torch.manual_seed(1)
+    student = Student(every_table=True)
+    untaught = training.distil.examine(student.quantised(1 / 15), lessons, school, 1 / 15)
+    logits = torch.from_numpy(lessons.logits)
+    by_torch = divergence(student(lessons.ones, lessons.counts).detach(), logits).mean().item()
+    assert untaught["kl"] == pytest.approx(by_torch, abs=0.02), "whole numbers, gathered by the actions' names"
+    results = distil(run, QUIET)
+    assert results["kl"] < 0.7 * untaught["kl"] and results["agreement"] > untaught["agreement"] + 0.1
+    bot = make_bot(str(tmp_path / "run" / "checkpoint"))
+    assert isinstance(bot.network, FastEveryTableNetwork) and bot.plays_wide
+    simulator = Simulator([preset("oh_sh", players=4), Rules()], 20, seed=1, observe=False)
+    batch = simulator.current()
+    for _ in range(30):
+        batch = simulator.step(bot.act(simulator), out=batch)
 
 
 def test_divergence_is_that_of_the_distributions_over_legal_actions():

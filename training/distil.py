@@ -33,22 +33,30 @@ from safetensors.torch import save as tensor_bytes
 from torch import Tensor
 
 from ohhell_env.bots.policy.bot import WEIGHTS, PolicyBot, find_checkpoint
+from ohhell_env.bots.policy.every_table import list_ones
+from ohhell_env.bots.policy.every_table_encoder import encode_wide_views
+from ohhell_env.bots.policy.every_table_layout import NUM_WORDS
+from ohhell_env.bots.policy.every_table_suits import labels_of
 from ohhell_env.bots.policy.fast import FastNetwork
-from ohhell_env.bots.policy.features import LABELS, sampled_action, uniform
+from ohhell_env.bots.policy.features import IDENTITY, LABELS, sampled_action, uniform
 from ohhell_env.bots.policy.network import FrozenNetwork, encode_views
 from ohhell_env.bots.policy.search import play_forced
 from ohhell_env.bots.policy.sparse import ones_of
 from ohhell_env.bots.policy.trained_for import TrainedFor
+from ohhell_env.bots.policy.words import MAX_ONES
 from ohhell_env.files import write_whole
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import jit_apart, lowest, next_state, stream_of
 from ohhell_env.kernel.rulebook import NUM_ACTIONS
+from ohhell_env.kernel.state import PLAY
+from ohhell_env.kernel.widening import widened_games, widened_tables
 from ohhell_env.observation.standard import OBSERVATION_SIZE
 from ohhell_env.options import run_command
 from ohhell_env.rules.cards import STANDARD_DECK, Deck
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.learning.checkpoint import STATE, save_student
+from training.learning.config import Config
 from training.learning.student import Student
 
 MASKED = -1e9  # the logit of an action that is not legal
@@ -96,14 +104,16 @@ class Lessons(NamedTuple):
     Attributes:
         ones: (N, M) int16, the numbers of the input's ones.
         counts: (N,) int64, how many of them count.
-        logits: (N, NUM_ACTIONS) float32, the teacher's, by relabelled action; MASKED where not legal.
-        games: (N,) of `state.GAME`, the positions.
+        logits: (N, outputs) float32, the teacher's, by the network's outputs; MASKED where not legal.
+        games: (N,) the positions, of the form that the teacher plays.
+        relabellings: (N,) int64, of the suits.
     """
 
     ones: NDArray[np.int16]
     counts: NDArray[np.int64]
     logits: NDArray[np.float32]
     games: NDArray[np.void]
+    relabellings: NDArray[np.int64]
 
 
 @jit_apart
@@ -118,22 +128,40 @@ def mask_and_act(
     games: Any,
     tables: Any,
     active: Any,
-    values: Any,
+    outputs: Any,
+    labels: Any,
     relabellings: Any,
     temperature: float,
     random: float,
     streams: Any,
+    values: Any,
     logits: Any,
 ) -> None:
-    """Write the teacher's logits for each active game, and take an action drawn from them, or a random one."""
+    """Write the teacher's logits for each active game, and take an action drawn from them, or a random one.
+
+    Args:
+        games: what is played.
+        tables: their rules.
+        active: (N,) which games.
+        outputs: (N, outputs) of the teacher.
+        labels: (T, 24, actions), the output of each action under each relabelling at each table.
+        relabellings: (N,)
+        temperature: of the teacher's policy.
+        random: share of the actions that are random.
+        streams: of the games.
+        values: (1, actions) of room to work in.
+        logits: (N, outputs), written.
+    """
     for j in range(active.shape[0]):
         game = games[active[j]]
+        names = labels[game["table"], relabellings[j]]
         for action in range(logits.shape[1]):
             logits[j, action] = MASKED
         rest = game["legal"]
         while rest:
-            label = LABELS[relabellings[j], rulebook.action_of(game, lowest(rest))]
-            logits[j, label] = values[j, label] / temperature
+            action = rulebook.action_of(game, lowest(rest))
+            values[0, action] = outputs[j, names[action]]
+            logits[j, names[action]] = values[0, action] / temperature
             rest &= rest - 1
         stream = next_state(streams[active[j]])
         by_chance = uniform(stream) < random
@@ -141,9 +169,16 @@ def mask_and_act(
         if by_chance:
             action = rulebook.random_action(game, stream)
         else:
-            action = sampled_action(game, values, j, relabellings[j], temperature, stream)
+            action = sampled_action(game, values, 0, IDENTITY, temperature, stream)
         streams[active[j]] = stream
         rulebook.apply(game, tables[game["table"]], action)
+
+
+@jit_apart
+def list_all_ones(words: Any, ones: Any, count: Any) -> None:
+    """`list_ones` of every row."""
+    for j in range(words.shape[0]):
+        count[j] = list_ones(words, j, ones, j)
 
 
 def tables_of(trained_for: TrainedFor) -> tuple[list[Rules], NDArray[np.float64]]:
@@ -165,14 +200,23 @@ class School:
     """Hands that the teacher plays with itself; an iteration depends on the seed, its number and the teacher alone."""
 
     def __init__(self, teacher: PolicyBot, options: Options) -> None:
-        if not isinstance(teacher.network, FrozenNetwork) or teacher.trained_for is None:
+        if not isinstance(teacher.network, FrozenNetwork):
             raise ValueError(
                 f"{options.teacher!r} cannot be a teacher: it must be a checkpoint that was trained, not distilled"
             )
         self.teacher, self.options = teacher, options
-        self._network = teacher.network
-        rules, self._shares = tables_of(teacher.trained_for)
+        self.network = teacher.network
+        if teacher.trained_for is not None:
+            rules, self._shares = tables_of(teacher.trained_for)
+        else:
+            rules, shares = Config.from_json(teacher.meta["config"]).mixture()
+            self._shares = np.array(shares)
         self._simulator = Simulator(rules, options.hands, seed=0, observe=False)
+        self.tables = self._simulator.tables
+        self.labels = np.broadcast_to(LABELS[:, :NUM_ACTIONS], (len(rules), *LABELS[:, :NUM_ACTIONS].shape))
+        if self.network.every_table:
+            self.tables = widened_tables(self.tables)
+            self.labels = np.maximum(labels_of(self.tables), 0)
 
     def lessons(self, iteration: int) -> Lessons:
         """Every decision with a choice of the iteration's hands."""
@@ -180,34 +224,41 @@ class School:
         simulator = self._simulator
         simulator.games["table"] = random.choice(len(self._shares), self.options.hands, p=self._shares)
         simulator.reset(random.integers(2**63, size=self.options.hands))
-        games, tables = simulator.games, simulator.tables
+        games, tables = simulator.games, self.tables
+        if self.network.every_table:
+            games = widened_games(games)
         streams = np.empty(len(games), dtype=np.uint64)
         start_streams(games, streams)
         parts: list[tuple[NDArray[Any], ...]] = []
         active = np.arange(len(games))
-        scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
+        room = np.empty((1, self.labels.shape[2]), dtype=np.float32)
         while left := play_forced(games, tables, active):
             active = active[:left]
             views = games[active]
-            inputs = np.empty((left, self._network.num_inputs), dtype=np.int8)
-            relabellings = np.empty(left, dtype=np.int64)
-            encode_views(views, tables, self._network._sources, scratch, inputs, relabellings)
-            values = self._network(inputs)
-            logits = np.empty((left, NUM_ACTIONS), dtype=np.float32)
+            outputs, ones, count, relabellings = self._judged(views)
+            logits = np.empty(outputs.shape, dtype=np.float32)
             mask_and_act(
-                games, tables, active, values, relabellings, self.teacher.own_temperature, self.options.random, streams,
-                logits,
+                games, tables, active, outputs, self.labels, relabellings, self.teacher.own_temperature,
+                self.options.random, streams, room, logits,
             )  # fmt: skip
-            ones, count = ones_of(inputs)
-            parts.append((ones[:, : int(count.max())].copy(), count, logits, views))
+            parts.append((ones[:, : int(count.max())].copy(), count, logits, views, relabellings))
         most = max(ones.shape[1] for ones, *_ in parts)
         padded = [np.pad(ones, ((0, 0), (0, most - ones.shape[1]))) for ones, *_ in parts]
-        return Lessons(np.concatenate(padded), *(np.concatenate([part[k] for part in parts]) for k in (1, 2, 3)))
+        return Lessons(np.concatenate(padded), *(np.concatenate([part[k] for part in parts]) for k in (1, 2, 3, 4)))
 
-    @property
-    def tables(self) -> NDArray[np.void]:
-        """The rules of the positions."""
-        return self._simulator.tables
+    def _judged(self, views: NDArray[np.void]) -> tuple[NDArray[Any], ...]:
+        """The teacher's outputs in some positions, the ones of its inputs, how many they are, and the relabellings."""
+        relabellings = np.empty(len(views), dtype=np.int64)
+        if self.network.every_table:
+            words = np.empty((len(views), NUM_WORDS), dtype=np.int64)
+            encode_wide_views(views, self.tables, words, relabellings)
+            ones, count = np.empty((len(views), 2 * MAX_ONES), dtype=np.int16), np.empty(len(views), dtype=np.int64)
+            list_all_ones(words, ones, count)
+            return self.network(words), ones, count, relabellings
+        inputs = np.empty((len(views), self.network.num_inputs), dtype=np.int8)
+        scratch = np.empty((1, OBSERVATION_SIZE), dtype=np.int8)
+        encode_views(views, self.tables, self.network._sources, scratch, inputs, relabellings)
+        return self.network(inputs), *ones_of(inputs), relabellings
 
 
 def divergence(logits: Tensor, targets: Tensor) -> Tensor:
@@ -218,20 +269,26 @@ def divergence(logits: Tensor, targets: Tensor) -> Tensor:
     return (teacher.exp() * (teacher - student)).masked_fill(~legal, 0.0).sum(dim=1)
 
 
-def examine(student: FastNetwork, lessons: Lessons, tables: NDArray[np.void], scale: float) -> dict[str, float]:
+def examine(student: FastNetwork, lessons: Lessons, school: School, scale: float) -> dict[str, float]:
     """How a student does on lessons that it did not learn from, in its whole numbers.
 
     Returns:
         "agreement", the share of positions in which both prefer the same action; "kl", "kl_bids" and "kl_cards",
         mean divergence in nats.
     """
-    outputs, _ = student.evaluate(lessons.games, tables)
+    outputs, _ = student.evaluate(lessons.games, school.tables)
+    if student.every_table:  # by the actions' own names
+        names = school.labels[lessons.games["table"], lessons.relabellings]  # (N, actions)
+        named, outputs = outputs, np.zeros(lessons.logits.shape, dtype=np.float32)
+        rows = np.arange(len(names))[:, None]
+        np.maximum.at(outputs, (rows, names), named)
+        np.minimum.at(outputs, (rows, names), named)
     logits = torch.from_numpy(outputs / scale)  # (N, A)
     targets = torch.from_numpy(lessons.logits)
     found = divergence(logits, targets).numpy().astype(np.float64)
     legal = lessons.logits > MASKED / 2
     same = np.where(legal, logits.numpy(), -np.inf).argmax(axis=1) == lessons.logits.argmax(axis=1)
-    bids = lessons.games["phase"] == 0
+    bids = lessons.games["phase"] != PLAY
     return {
         "agreement": float(same.mean()),
         "kl": float(found.mean()),
@@ -289,7 +346,7 @@ def distil(options: Options, console: Console) -> dict[str, float]:
     torch.manual_seed(options.seed)
     source = find_checkpoint(options.teacher)
     teacher = PolicyBot.load(source)
-    school, student = School(teacher, options), Student(options.width)
+    school, student = School(teacher, options), Student(options.width, teacher.network.every_table)
     optimiser = torch.optim.Adam(student.parameters(), lr=options.lr, fused=True)
     counters = Counters()
     _claim(options)
@@ -310,7 +367,7 @@ def distil(options: Options, console: Console) -> dict[str, float]:
         before, counters.decisions = counters.decisions, counters.decisions + len(lessons.counts)
         counters.cpu_seconds += time.process_time() - cpu_start
         last = counters.decisions >= options.decisions
-        results = examine(student.quantised(scale), held_out, school.tables, scale)
+        results = examine(student.quantised(scale), held_out, school, scale)
         rate = (counters.decisions - before) / (time.monotonic() - start)
         minutes = max(0, options.decisions - counters.decisions) / rate / 60
         console.print(
@@ -322,7 +379,7 @@ def distil(options: Options, console: Console) -> dict[str, float]:
         if last or time.monotonic() - saved >= 60 * options.save_minutes:
             save_state(options.folder, student, optimiser, counters)
             saved = time.monotonic()
-    results = results or examine(student.quantised(scale), held_out, school.tables, scale)
+    results = results or examine(student.quantised(scale), held_out, school, scale)
     told: dict[str, Any] = {"decisions": counters.decisions, "hands": counters.iteration * options.hands}
     told |= {"cpu_hours": round(counters.cpu_seconds / 3600, 3), "seed": options.seed, "config": options.to_json()}
     told["held_out"] = {name: round(value, 4) for name, value in results.items()}

@@ -218,7 +218,8 @@ def distil_command(config: dict[str, Any]) -> str:
 
 def student_card(name: str, meta: dict[str, Any]) -> str:
     """The README.md of a fast policy."""
-    trained_for, held_out = TrainedFor.from_json(meta["tables"]), meta["held_out"]
+    tables, held_out = meta["tables"], meta["held_out"]
+    trained_for = "all that its teacher was trained for" if tables is None else str(TrainedFor.from_json(tables))
     return "\n".join(
         [
             f"# {name}",

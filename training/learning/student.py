@@ -9,11 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ohhell_env.bots.policy.fast import FIRST_LIMIT, OUTPUT_UNIT, WEIGHT_LIMIT, WEIGHT_UNIT, FastNetwork
+from ohhell_env.bots.policy.fast import OUTPUT_UNIT, WEIGHT_LIMIT, WEIGHT_UNIT, FastNetwork
+from ohhell_env.bots.policy.fast_every_table import FastEveryTableNetwork
 from ohhell_env.bots.policy.sparse import add_rows, in_blocks
 from ohhell_env.bots.policy.vectors import BLOCK, HIDDEN_LIMIT, HIDDEN_UNIT, MIDDLE, MIDDLE_LIMIT
-from ohhell_env.bots.policy.words import NUM_INPUTS
-from ohhell_env.kernel.rulebook import NUM_ACTIONS
 from training.learning.network import add_to_rows
 
 BIAS_LIMIT = 3000  # of the first layer, in its units: with the weights' limit its sums stay in 16 bits
@@ -50,21 +49,23 @@ class Student(nn.Module):
 
     Args:
         width: units of the first layer, a multiple of 128.
+        every_table: whether it has the inputs and outputs of a network for every table.
     """
 
-    def __init__(self, width: int = 128) -> None:
+    def __init__(self, width: int = 128, every_table: bool = False) -> None:
         super().__init__()
         self.width = width
-        self.first = nn.Linear(NUM_INPUTS, width)
+        self.kind = FastEveryTableNetwork if every_table else FastNetwork
+        self.first = nn.Linear(self.kind.num_inputs, width)
         self.second = nn.Linear(width, MIDDLE)
-        self.head = nn.Linear(MIDDLE, NUM_ACTIONS)
+        self.head = nn.Linear(MIDDLE, self.kind.num_outputs)
         with torch.no_grad():  # some 90 of the inputs are ones
             self.first.weight.uniform_(-0.15, 0.15)
             self.first.bias.fill_(0.5)
             self.second.bias.fill_(0.5)
 
     def forward(self, ones: NDArray[np.int16], count: NDArray[np.int64]) -> Tensor:
-        """Ones (B, M) of which ``count`` (B,) count -> logits (B, NUM_ACTIONS) float32."""
+        """Ones (B, M) of which ``count`` (B,) count -> logits (B, outputs) float32."""
         hidden = SumOfOnes.apply(ones, count, rounded(self.first.weight, HIDDEN_UNIT), self.first.bias)  # (B, W)
         hidden = hidden.clamp(0, HIDDEN_LIMIT / HIDDEN_UNIT)
         middle = nn.functional.linear(hidden, rounded(self.second.weight, WEIGHT_UNIT), self.second.bias)  # (B, 32)
@@ -75,7 +76,8 @@ class Student(nn.Module):
     @torch.no_grad()
     def limit_weights(self) -> None:
         """Bring the weights back to where the sums of whole numbers stay exact; after each gradient step."""
-        self.first.weight.clamp_(-FIRST_LIMIT / HIDDEN_UNIT, FIRST_LIMIT / HIDDEN_UNIT)
+        limit = (2**15 - 1 - BIAS_LIMIT) // self.kind.most_ones / HIDDEN_UNIT
+        self.first.weight.clamp_(-limit, limit)
         self.first.bias.clamp_(-BIAS_LIMIT / HIDDEN_UNIT, BIAS_LIMIT / HIDDEN_UNIT)
         for layer in (self.second, self.head):
             layer.weight.clamp_(-WEIGHT_LIMIT / WEIGHT_UNIT, WEIGHT_LIMIT / WEIGHT_UNIT)
@@ -95,4 +97,4 @@ class Student(nn.Module):
             "head.weight": whole(self.head.weight, WEIGHT_UNIT, np.int16),
             "head.bias": whole(self.head.bias, OUTPUT_UNIT, np.int32),
         }
-        return FastNetwork(tensors, self.width, scale / OUTPUT_UNIT)
+        return self.kind(tensors, self.width, scale / OUTPUT_UNIT)

@@ -49,7 +49,6 @@ KIND = "quantised"
 # What a whole number stands for: a weight of the first layer 1 / HIDDEN_UNIT, one of the others 1 / WEIGHT_UNIT.
 WEIGHT_UNIT = 64
 OUTPUT_UNIT = WEIGHT_UNIT * WEIGHT_UNIT  # of the outputs' sums
-FIRST_LIMIT = 150  # weights of the first layer, of which FastNetwork.most_ones are added up in 16 bits
 WEIGHT_LIMIT = 127  # weights of the others
 _EXACT = 2**24  # whole numbers below this are exact in float32
 
