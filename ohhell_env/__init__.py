@@ -24,6 +24,8 @@ _HOMES = {
     "observation_text": "observation.decode",
     "preset": "rules.presets",
     "table_text": "table.text",
+    "unpack_bits": "observation.packed",
+    "unpack_bits_torch": "observation.packed",
 }
 __all__ = [*_HOMES, "ohhell_v0"]
 __version__ = "0.1.0"

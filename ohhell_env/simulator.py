@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ from ohhell_env.kernel.state import (
     given_decks,
     own_arrays,
 )
+from ohhell_env.observation.packed import packed_size
 from ohhell_env.observation.standard import encode, observation_size
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game, illegal_action_text
@@ -38,7 +39,8 @@ class Batch(NamedTuple):
 
     Attributes:
         observation: (N, D) int8 of 0 and 1, as the seat to act sees its game; (0, D) from a simulator without
-            observations.
+            observations; (N, W) int64 with a bit for each entry from one with ``observe="packed"``, see
+            `observation.packed`.
         action_mask: (N, A) int8, 1 for each action that the seat to act may take; never empty.
         player: (N,) int64, the seat to act.
         reward: (N, P) float32 for each seat, from this step alone; 0 for absent seats.
@@ -46,7 +48,7 @@ class Batch(NamedTuple):
         match_over: (N,) bool, this step finished a match; the other fields then show the next match's first decision.
     """
 
-    observation: NDArray[np.int8]
+    observation: NDArray[Any]
     action_mask: NDArray[np.int8]
     player: NDArray[np.int64]
     reward: NDArray[np.float32]
@@ -163,12 +165,15 @@ def step_all(
 
 
 @cache
-def compiled_step_all(form: Form) -> Callable[..., int]:
+def compiled_step_all(form: Form, entry: str) -> Callable[..., int]:
     """`step_all` without the dispatcher in front."""
     games, tables = np.zeros(1, form.game), compile_rules((Rules(),), form)
     entries, flags = np.zeros((1, 1), np.int8), np.zeros(1, np.bool_)
     numbers, points = np.zeros(1, np.int64), np.zeros((1, 1), np.float32)
-    return entry_point(step_all, games, tables, entries, numbers, 0, entries, entries, numbers, points, flags, flags)
+    observation = np.zeros((1, 1), entry)
+    return entry_point(
+        step_all, games, tables, entries, numbers, 0, observation, entries, numbers, points, flags, flags
+    )
 
 
 @jit
@@ -217,7 +222,9 @@ class Simulator:
             that ``env.reset(seed=seed[i])`` plays), or None for a seed from the operating system.
         reward: "points" (a hand's points when it ends), "zero_sum" (minus the table's mean), or "win" (share of the
             win, when the match ends). Higher is better in each: where the lowest total wins, points count negative.
-        observe: write observations; without them a simulator takes a third of the memory and steps faster.
+        observe: write observations; without them a simulator takes a third of the memory and steps faster. "packed"
+            writes them as bits, W = ceil(D / 64) words of int64, which takes an eighth of the memory and is faster;
+            `unpack_bits` gives the (N, D) int8 back.
         threads: step games in this many threads, for large N.
         decks: decks for the first hands of every match, in the order dealt; hands beyond them are shuffled.
         form: hold the games in this form, `state.WIDE_FORM`, which has room for every table, even if they need less.
@@ -233,7 +240,7 @@ class Simulator:
         seed: int | ArrayLike | None = None,
         *,
         reward: str = "points",
-        observe: bool = True,
+        observe: bool | Literal["packed"] = True,
         threads: int = 1,
         decks: Sequence[str | Sequence[str | int]] = (),
         form: Form | None = None,
@@ -247,12 +254,16 @@ class Simulator:
             raise ValueError(f"num_games={num_games!r} is not allowed; use 1 or more")
         if threads < 1:
             raise ValueError(f"threads={threads!r} is not allowed; use 1 or more")
+        if observe not in (True, False, "packed"):
+            raise ValueError(f"observe={observe!r} is not allowed; use True, False or 'packed'")
         self.reward = reward
         self._kind = rulebook.reward_kind(reward)
-        self.observe_games = observe
+        self.observe = observe
         self.threads = threads
         self.players = max(one.players for one in self.rules)
         self.form = form or form_of(self.rules)
+        size = observation_size(self.form)
+        self._width, self._entry = (packed_size(size), "int64") if observe == "packed" else (size, "int8")
         self.tables = compile_rules(self.rules, self.form)
         self._decks = given_decks(decks, self.rules)
         self._rollouts = np.zeros(num_games, dtype=np.uint64)
@@ -312,7 +323,9 @@ class Simulator:
         chosen = np.ascontiguousarray(chosen, dtype=np.int64)
         batch = self._batch(out)
         if self.threads == 1:
-            bad = compiled_step_all(self.form)(self.games, self.tables, self._decks, chosen, self._kind, *batch)
+            bad = compiled_step_all(self.form, self._entry)(
+                self.games, self.tables, self._decks, chosen, self._kind, *batch
+            )
         else:
             bad = first_illegal(self.games, chosen)
             if bad == NONE:
@@ -332,14 +345,14 @@ class Simulator:
             play_random_games, self.games, self.tables, self._decks, after=(self._rollouts, np.int64(decisions))
         )
 
-    def observation(self, viewer: int | ArrayLike) -> NDArray[np.int8]:
-        """What one seat (or seat ``viewer[i]`` of game i) sees, whoever is to act: (N, D) int8."""
+    def observation(self, viewer: int | ArrayLike) -> NDArray[Any]:
+        """What one seat (or seat ``viewer[i]`` of game i) sees, whoever is to act: as in `Batch`."""
         viewers = np.ascontiguousarray(np.broadcast_to(viewer, self.games.shape), dtype=np.int64)
         players = self.tables["players"][self.games["table"]]
         if (bad := np.flatnonzero((viewers < 0) | (viewers >= players))).size:
             i = bad[0]
             raise ValueError(f"game {i}: viewer {viewers[i]} is not a seat; seats are 0..{players[i] - 1}")
-        observation = np.empty((len(self), observation_size(self.form)), dtype=np.int8)
+        observation = np.empty((len(self), self._width), dtype=self._entry)
         self._spread(observe_games, self.games, self.tables, after=(viewers, observation))
         return observation
 
@@ -360,7 +373,7 @@ class Simulator:
         """Shape and dtype of each array of this simulator's batches."""
         n = len(self)
         return [
-            ((n if self.observe_games else 0, observation_size(self.form)), "int8"),
+            ((n if self.observe else 0, self._width), self._entry),
             ((n, self.form.num_actions), "int8"),
             ((n,), "int64"),
             ((n, self.players), "float32"),

@@ -81,18 +81,19 @@ class Callees:
 
 
 class _Choice(types.Callable, types.Opaque):
-    """Numba's type of a function that stands for one of several compiled ones, by the type of its first argument."""
+    """Numba's type of a function that stands for one of several compiled ones, by the types of its arguments."""
 
-    def __init__(self, function: Callable[..., Any], pick: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[..., Any], pick: Callable[..., Any]) -> None:
         super().__init__(f"choice({function.__qualname__}, {id(function)})")  # types of one name are one to Numba
         self._function, self._pick = function, pick  # the function is kept, so its id is not given again
 
-    def _picked(self, first: Any) -> Any:
-        return types.Dispatcher(self._pick(first))
+    def _picked(self, args: Any) -> Any:
+        picked = self._pick(*args)
+        return _choices[picked] if picked in _choices else types.Dispatcher(picked)
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """The signature of a call: that of the function picked."""
-        return self._picked(args[0]).get_call_type(context, args, kws)
+        return self._picked(args).get_call_type(context, args, kws)
 
     def get_call_signatures(self) -> tuple[list[Any], bool]:
         """None beforehand: what is picked is compiled for each call's types."""
@@ -100,12 +101,14 @@ class _Choice(types.Callable, types.Opaque):
 
     def get_impl_key(self, sig: Any) -> Any:
         """The key of the picked function's code."""
-        return self._picked(sig.args[0]).get_impl_key(sig)
+        return self._picked(sig.args).get_impl_key(sig)
 
 
 register_model(_Choice)(models.OpaqueModel)
+_choices: dict[Any, _Choice] = {}  # one may pick another
 
 
-def numba_choice(function: Callable[..., Any], pick: Callable[[Any], Any]) -> None:
-    """In compiled code, a call of ``function`` is one of what ``pick`` gives for the type of the first argument."""
-    infer_global(function, _Choice(function, pick))
+def numba_choice(function: Callable[..., Any], pick: Callable[..., Any]) -> None:
+    """In compiled code, a call of ``function`` is one of what ``pick`` gives for the types of the arguments."""
+    _choices[function] = _Choice(function, pick)
+    infer_global(function, _choices[function])

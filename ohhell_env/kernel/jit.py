@@ -15,7 +15,9 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import lower_builtin, type_callable
+from numba.np.arrayobj import populate_array
 
 from ohhell_env.kernel.cache import DiskCache, note_body
 from ohhell_env.kernel.callees import Callees, numba_choice
@@ -69,9 +71,29 @@ def by_form(standard: Callable[..., Any], wide: Callable[..., Any]) -> Callable[
     def choose(game: Any, *arguments: Any) -> Any:
         return (wide if _WIDE_FIELD in game.dtype.names else standard)(game, *arguments)
 
-    def pick(game: Any) -> Any:
+    def pick(game: Any, *arguments: Any) -> Any:
         return wide if _WIDE_FIELD in game.fields else standard
 
+    return _choice(choose, pick)
+
+
+def by_entries(entries: Callable[..., Any], words: Callable[..., Any], place: int = 0) -> Callable[..., Any]:
+    """One of two functions, by what the array of observations at ``place`` of the arguments holds.
+
+    An array of int8 holds an entry in each; one of int64 holds words of 64 entries, as bits. The choice is made when
+    compiling.
+    """
+
+    def choose(*arguments: Any) -> Any:
+        return (words if arguments[place].dtype == np.int64 else entries)(*arguments)
+
+    def pick(*arguments: Any) -> Any:
+        return words if arguments[place].dtype == types.int64 else entries
+
+    return _choice(choose, pick)
+
+
+def _choice(choose: Callable[..., Any], pick: Callable[..., Any]) -> Callable[..., Any]:
     if not numba.config.DISABLE_JIT:
         numba_choice(choose, pick)
         note_body(choose, pick)
@@ -132,6 +154,23 @@ def _write_lowest(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 
 instruction(popcount, types.int64, _write_popcount)
 instruction(lowest, types.int64, _write_lowest)
+
+
+def words_on_stack(count: int) -> Callable[[], Any]:
+    """A function that gives room for ``count`` words: (1, count) int64, of any value, until its caller returns."""
+
+    def room() -> Any:
+        return np.zeros((1, count), np.int64)
+
+    def write(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.return_type)(context, builder)
+        sizes = [context.get_constant(types.intp, size) for size in (1, count, 8 * count, 8)]
+        data = cgutils.alloca_once(builder, ir.IntType(64), size=count)
+        populate_array(array, data=data, shape=sizes[:2], strides=sizes[2:], itemsize=sizes[3], meminfo=None)
+        return array._getvalue()
+
+    instruction(room, types.Array(types.int64, 2, "C"), write)
+    return room
 
 
 def _bit_store(width: int) -> Callable[[Any, Int, Int, Int], None]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ohhell_env.kernel.jit import ONE, Int, by_form, clamp, jit, left_of, lowest, store_32, store_64
+from ohhell_env.kernel.jit import ONE, Int, by_form, clamp, jit, left_of, lowest
 from ohhell_env.kernel.standard import unseen_cards
 from ohhell_env.kernel.state import BID, NONE, STANDARD_FORM, Form
 from ohhell_env.observation import wide
@@ -30,9 +30,12 @@ from ohhell_env.observation.sections import (
     SCORE_GAPS,
     SEALED,
     Section,
+    clear,
     need_section,
     offsets,
     put,
+    put_32,
+    put_64,
     relative,
     score_gap_section,
 )
@@ -117,12 +120,11 @@ _NUM_GAPS = len(SCORE_GAPS)
 
 @jit
 def encode_standard(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
-    """Write what ``viewer`` (a seat) sees of a game into ``out[row]``; out is (N, OBSERVATION_SIZE) int8.
+    """Write what ``viewer`` (a seat) sees of a game into ``out[row]``; out is (N, OBSERVATION_SIZE) int8, or words.
 
     Rows are passed as array and index throughout: a slice would count a reference, which costs more than a section.
     """
-    for k in range(OBSERVATION_SIZE):
-        out[row, k] = 0
+    clear(out, row, OBSERVATION_SIZE)
     write_cards(game, table, viewer, out, row)
     write_match(game, table, viewer, out, row)
     write_trick(game, table, viewer, out, row)
@@ -136,15 +138,15 @@ def encode_standard(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> N
 def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Sections hand, unseen, played, voids."""
     players = table["players"]
-    store_64(out, row, _HAND, game["hands"][viewer])
-    store_64(out, row, _UNSEEN, unseen_cards(game, table, viewer))
+    put_64(out, row, _HAND, game["hands"][viewer])
+    put_64(out, row, _UNSEEN, unseen_cards(game, table, viewer))
     voids = np.int64(0)
     seat = viewer
     for k in range(players):
-        store_64(out, row, _PLAYED + NUM_CARDS * k, game["played"][seat])
+        put_64(out, row, _PLAYED + NUM_CARDS * k, game["played"][seat])
         voids |= np.int64(game["voids"][seat]) << (NUM_SUITS * k)
         seat = left_of(seat, players)
-    store_32(out, row, _VOIDS, voids)
+    put_32(out, row, _VOIDS, voids)
 
 
 @jit
@@ -152,13 +154,13 @@ def write_match(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Sections hands_left, score_gap."""
     players = table["players"]
     left = min(table["num_hands"] - 1 - game["hand"], MAX_HANDS_LEFT)
-    store_32(out, row, _HANDS_LEFT, (ONE << left) - 1)
+    put_32(out, row, _HANDS_LEFT, (ONE << left) - 1)
     seat = viewer
     for k in range(players - 1):
         seat = left_of(seat, players)
         gap = np.int64(np.floor(game["scores"][viewer] - game["scores"][seat]))
         reached = GAPS_REACHED[clamp(gap, -MAX_GAP, MAX_GAP) + MAX_GAP]
-        store_32(out, row, _SCORE_GAP + _NUM_GAPS * k, (ONE << reached) - 1)
+        put_32(out, row, _SCORE_GAP + _NUM_GAPS * k, (ONE << reached) - 1)
 
 
 @jit
@@ -218,9 +220,9 @@ def write_table(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     put(out, row, _HAND_SIZE + game["hand_size"] - 1, True)
     put(out, row, _TRICKS_LEFT + game["hand_size"] - game["num_plays"] // players, True)
     put(out, row, _PHASE + game["phase"], True)
-    out[row, _TABLE] = table["sealed"]
-    out[row, _TABLE + 1] = table["hook"]
-    out[row, _TABLE + 2] = table["turn_up"]
+    put(out, row, _TABLE, table["sealed"] != 0)
+    put(out, row, _TABLE + 1, table["hook"] != 0)
+    put(out, row, _TABLE + 2, table["turn_up"] != 0)
 
 
 @jit

@@ -1,7 +1,7 @@
 """What a seat sees at a table of the wide form: its sections and their encoder.
 
 As the standard layout, with room for 2 to 10 players, 63 kinds of card of which there may be two, hands of 26, and with
-sections for what only these tables have. Written plainly, not for speed.
+sections for what only these tables have.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 
 from ohhell_env.kernel import wide_bidding, wide_play
-from ohhell_env.kernel.jit import ONE, Int, clamp, jit, jit_apart, left_of
+from ohhell_env.kernel.jit import (
+    ONE,
+    Int,
+    by_entries,
+    clamp,
+    jit,
+    jit_apart,
+    left_of,
+    store_64,
+    words_on_stack,
+)
 from ohhell_env.kernel.state import BID, BLIND, BLIND_BID, FIXED, NIL, NO_TRUMP, NONE, PASS_OR_NIL
 from ohhell_env.observation.sections import (
     BID_SUM,
@@ -25,11 +35,13 @@ from ohhell_env.observation.sections import (
     SCORE_GAPS,
     SEALED,
     Section,
+    clear_words,
     need_section,
     offsets,
-    put,
+    put_bit,
     relative,
     score_gap_section,
+    store_bits,
 )
 from ohhell_env.rules.cards import JOKERS, NUM_SUITS
 from ohhell_env.rules.limits import (
@@ -128,19 +140,15 @@ _TRUMP_UNKNOWN = NUM_SUITS + 1
 assert JOKERS == _LED_JOKER and NO_TRUMP == NUM_SUITS
 
 
-@jit_apart
-def put_bits(out: Any, row: Int, at: Int, mask: Int) -> None:
-    """A one at ``at + k`` for each bit k of a mask."""
-    for k in range(_C):
-        if (mask >> k) & 1:
-            out[row, at + k] = 1
+_WORDS = (OBSERVATION_SIZE + 63) // 64
+_LAST = 64 * (_WORDS - 1)  # entry that the last word begins with
+_room = words_on_stack(_WORDS)
 
 
 @jit_apart
-def encode(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
-    """Write what ``viewer`` (a seat) sees of a game of the wide form into ``out[row]``; out is (N, D) int8."""
-    for k in range(OBSERVATION_SIZE):
-        out[row, k] = 0
+def encode_words(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
+    """Write what ``viewer`` (a seat) sees of a game of the wide form into ``out[row]``; out is (N, W) int64."""
+    clear_words(out, row, OBSERVATION_SIZE)
     write_cards(game, table, viewer, out, row)
     write_unseen(game, table, viewer, out, row)
     write_trick(game, table, viewer, out, row)
@@ -150,21 +158,35 @@ def encode(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
 
 
 @jit_apart
+def encode_entries(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
+    """The same for an out of (N, D) int8: words first, for there are many more entries than ones."""
+    words = _room()
+    encode_words(game, table, viewer, words, 0)
+    for k in range(_WORDS - 1):
+        store_64(out, row, 64 * k, words[0, k])
+    for k in range(OBSERVATION_SIZE - _LAST):
+        out[row, _LAST + k] = (words[0, _WORDS - 1] >> k) & 1
+
+
+encode = by_entries(encode_entries, encode_words, place=3)
+
+
+@jit_apart
 def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Sections hand, hand_twice, slots, played, played_twice, others, others_twice, voids."""
     players = table["players"]
     if wide_play.sees_cards(game, table, viewer, viewer):
-        put_bits(out, row, _HAND, game["hands"][viewer])
-        put_bits(out, row, _HAND_TWICE, game["held_twice"][viewer])
-    put_bits(out, row, _SLOTS, game["slots"][viewer])
+        store_bits(out, row, _HAND, game["hands"][viewer])
+        store_bits(out, row, _HAND_TWICE, game["held_twice"][viewer])
+    store_bits(out, row, _SLOTS, game["slots"][viewer])
     seat = viewer
     for k in range(players):
-        put_bits(out, row, _PLAYED + _C * k, game["played"][seat])
-        put_bits(out, row, _PLAYED_TWICE + _C * k, game["played_twice"][seat])
-        put_bits(out, row, _VOIDS + NUM_SUITS * k, np.int64(game["voids"][seat]))
+        store_bits(out, row, _PLAYED + _C * k, game["played"][seat])
+        store_bits(out, row, _PLAYED_TWICE + _C * k, game["played_twice"][seat])
+        store_bits(out, row, _VOIDS + NUM_SUITS * k, np.int64(game["voids"][seat]))
         if k > 0 and wide_play.sees_cards(game, table, viewer, seat):
-            put_bits(out, row, _OTHERS + _C * (k - 1), game["hands"][seat])
-            put_bits(out, row, _OTHERS_TWICE + _C * (k - 1), game["held_twice"][seat])
+            store_bits(out, row, _OTHERS + _C * (k - 1), game["hands"][seat])
+            store_bits(out, row, _OTHERS_TWICE + _C * (k - 1), game["held_twice"][seat])
         seat = left_of(seat, players)
 
 
@@ -172,8 +194,8 @@ def write_cards(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
 def write_unseen(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Sections unseen, unseen_twice."""
     unseen, unseen_twice = wide_play.unseen_copies(game, table, viewer)
-    put_bits(out, row, _UNSEEN, unseen)
-    put_bits(out, row, _UNSEEN_TWICE, unseen_twice)
+    store_bits(out, row, _UNSEEN, unseen)
+    store_bits(out, row, _UNSEEN_TWICE, unseen_twice)
 
 
 @jit_apart
@@ -182,22 +204,22 @@ def write_trick(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     players = table["players"]
     early = (game["phase"] == BLIND) | (game["phase"] == PASS_OR_NIL)
     if game["turned"] != NONE:
-        put(out, row, _TURNED + game["turned"], True)
+        put_bit(out, row, _TURNED + game["turned"], True)
     if game["shown"] != NONE and not early:
-        put(out, row, _SHOWN + game["shown"], True)
-    put(out, row, _TRUMP + (np.int64(game["trump"]) if game["trump_known"] else _TRUMP_UNKNOWN), True)
+        put_bit(out, row, _SHOWN + game["shown"], True)
+    put_bit(out, row, _TRUMP + (np.int64(game["trump"]) if game["trump_known"] else _TRUMP_UNKNOWN), True)
     place = relative(np.int64(game["leader"]), viewer, players)
-    put(out, row, _LEADER + place, True)
+    put_bit(out, row, _LEADER + place, True)
     if game["in_trick"] > 0:
-        put(out, row, _LED_SUIT + game["led_suit"], True)
+        put_bit(out, row, _LED_SUIT + game["led_suit"], True)
         if game["winning"] != NONE:
-            put(out, row, _WINNING + relative(np.int64(game["winning"]), viewer, players), True)
+            put_bit(out, row, _WINNING + relative(np.int64(game["winning"]), viewer, players), True)
     for k in range(game["in_trick"]):
-        put(out, row, _TRICK + _C * place + game["plays"][game["num_plays"] - game["in_trick"] + k], True)
+        put_bit(out, row, _TRICK + _C * place + game["plays"][game["num_plays"] - game["in_trick"] + k], True)
         place = left_of(place, players)
     worth: Int = min(np.int64(game["worth"]), MAX_WORTH)
-    put(out, row, _WORTH + worth - 1, True)
-    put(out, row, _BROKEN, game["broken"] != 0)
+    put_bit(out, row, _WORTH + worth - 1, True)
+    put_bit(out, row, _BROKEN, game["broken"] != 0)
 
 
 @jit
@@ -219,22 +241,22 @@ def write_bids(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
         bid = np.int64(game["bids"][seat])
         pledge = np.int64(game["pledges"][seat])
         known = (not sealed) | (k == 0) | (pledge == NIL)
-        put(out, row, _BIDS + _BID_ROW * k + bid_class(bid, known), True)
+        put_bit(out, row, _BIDS + _BID_ROW * k + bid_class(bid, known), True)
         first_known = (not sealed) | (k == 0) | (pledge != BLIND_BID)
         first = bid_class(np.int64(game["first_bids"][seat]), first_known)
-        put(out, row, _FIRST_BIDS + _BID_ROW * k + first, True)
+        put_bit(out, row, _FIRST_BIDS + _BID_ROW * k + first, True)
         if pledge != NONE:
-            put(out, row, _PLEDGES + len(PLEDGES) * k + pledge, True)
-        put(out, row, _TAKEN + _B * k + game["taken"][seat], True)
+            put_bit(out, row, _PLEDGES + len(PLEDGES) * k + pledge, True)
+        put_bit(out, row, _TAKEN + _B * k + game["taken"][seat], True)
         if bid != NONE and known:
             need = clamp(bid - game["taken"][seat], MIN_NEED, MAX_NEED)
-            put(out, row, _NEED + _NEED_ROW * k + need - MIN_NEED, True)
+            put_bit(out, row, _NEED + _NEED_ROW * k + need - MIN_NEED, True)
             total += bid
         seat = left_of(seat, players)
-    put(out, row, _ROUNDS + game["rounds"], True)
-    put(out, row, _BID_SUM + clamp(total, -MAX_SUM_GAP, MAX_SUM_GAP) + MAX_SUM_GAP, not sealed)
+    put_bit(out, row, _ROUNDS + game["rounds"], True)
+    put_bit(out, row, _BID_SUM + clamp(total, -MAX_SUM_GAP, MAX_SUM_GAP) + MAX_SUM_GAP, not sealed)
     if game["player"] == viewer and game["phase"] == BID:
-        put_bits(out, row, _FORBIDDEN, ~game["legal"] & ((ONE << (game["hand_size"] + 1)) - 1))
+        store_bits(out, row, _FORBIDDEN, ~game["legal"] & ((ONE << (game["hand_size"] + 1)) - 1))
 
 
 @jit_apart
@@ -242,51 +264,51 @@ def write_hand(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Sections hands_left, score_gap, turn, dealer, players, hand_size, tricks_left, special, deals, phase."""
     players = table["players"]
     left = min(table["num_hands"] - 1 - game["hand"], MAX_HANDS_LEFT)
-    put_bits(out, row, _HANDS_LEFT, (ONE << left) - 1)
+    store_bits(out, row, _HANDS_LEFT, (ONE << left) - 1)
     seat = viewer
     for k in range(players - 1):
         seat = left_of(seat, players)
         gap = np.int64(np.floor(game["scores"][viewer] - game["scores"][seat]))
         reached = GAPS_REACHED[clamp(gap, -MAX_GAP, MAX_GAP) + MAX_GAP]
-        put_bits(out, row, _SCORE_GAP + _NUM_GAPS * k, (ONE << reached) - 1)
+        store_bits(out, row, _SCORE_GAP + _NUM_GAPS * k, (ONE << reached) - 1)
     if game["player"] != NONE:
-        put(out, row, _TURN + relative(np.int64(game["player"]), viewer, players), True)
-    put(out, row, _DEALER + relative(np.int64(game["dealer"]), viewer, players), True)
-    put(out, row, _PLAYERS + players - WIDE_MIN_PLAYERS, True)
-    put(out, row, _HAND_SIZE + game["hand_size"] - 1, True)
-    put(out, row, _TRICKS_LEFT + game["hand_size"] - game["num_plays"] // players, True)
-    put_bits(out, row, _SPECIAL, np.int64(game["special"]))
+        put_bit(out, row, _TURN + relative(np.int64(game["player"]), viewer, players), True)
+    put_bit(out, row, _DEALER + relative(np.int64(game["dealer"]), viewer, players), True)
+    put_bit(out, row, _PLAYERS + players - WIDE_MIN_PLAYERS, True)
+    put_bit(out, row, _HAND_SIZE + game["hand_size"] - 1, True)
+    put_bit(out, row, _TRICKS_LEFT + game["hand_size"] - game["num_plays"] // players, True)
+    store_bits(out, row, _SPECIAL, np.int64(game["special"]))
     deals: Int = min(np.int64(game["deals"]), MAX_DEALS)
-    put_bits(out, row, _DEALS, (ONE << deals) - 1)
-    put(out, row, _PHASE + game["phase"], True)
+    store_bits(out, row, _DEALS, (ONE << deals) - 1)
+    put_bit(out, row, _PHASE + game["phase"], True)
 
 
 @jit_apart
 def write_table(game: Any, table: Any, viewer: Int, out: Any, row: Int) -> None:
     """Sections deck, pairs, table."""
-    put_bits(out, row, _DECK, table["deck_mask"])
-    put_bits(out, row, _PAIRS, table["pairs"])
-    out[row, _TABLE] = table["sealed"]
-    out[row, _TABLE + 1] = table["hook"]
-    out[row, _TABLE + 2] = table["lowest"]
-    out[row, _TABLE + 3] = table["random_ramp"]
-    out[row, _TABLE + 4] = table["must_trump"]
-    out[row, _TABLE + 5] = table["hands_shown"]
-    out[row, _TABLE + 6] = table["knocking"]
-    out[row, _TABLE + 7] = table["cooperative"]
-    out[row, _TABLE + 8] = table["nil_round"]
-    out[row, _TABLE + 9] = table["blind_bids"]
-    out[row, _TABLE + 10] = table["sort_hands"]
+    store_bits(out, row, _DECK, table["deck_mask"])
+    store_bits(out, row, _PAIRS, table["pairs"])
+    put_bit(out, row, _TABLE, table["sealed"] != 0)
+    put_bit(out, row, _TABLE + 1, table["hook"] != 0)
+    put_bit(out, row, _TABLE + 2, table["lowest"] != 0)
+    put_bit(out, row, _TABLE + 3, table["random_ramp"] != 0)
+    put_bit(out, row, _TABLE + 4, table["must_trump"] != 0)
+    put_bit(out, row, _TABLE + 5, table["hands_shown"] != 0)
+    put_bit(out, row, _TABLE + 6, table["knocking"] != 0)
+    put_bit(out, row, _TABLE + 7, table["cooperative"] != 0)
+    put_bit(out, row, _TABLE + 8, table["nil_round"] != 0)
+    put_bit(out, row, _TABLE + 9, table["blind_bids"] != 0)
+    put_bit(out, row, _TABLE + 10, table["sort_hands"] != 0)
     at = _TABLE + len(FLAGS)
-    out[row, at + table["trump_from"]] = 1
+    put_bit(out, row, at + table["trump_from"], True)
     at += len(TRUMP_FROM)
-    out[row, at + table["full_deal"]] = 1
+    put_bit(out, row, at + table["full_deal"], True)
     at += len(FULL_DEALS)
-    out[row, at + table["lead_trump"]] = 1
+    put_bit(out, row, at + table["lead_trump"], True)
     at += len(LEAD_TRUMP)
-    out[row, at + table["duplicates"]] = 1
+    put_bit(out, row, at + table["duplicates"], True)
     at += len(DUPLICATES)
-    out[row, at + table["own_cards"]] = 1
+    put_bit(out, row, at + table["own_cards"], True)
 
 
 @jit_apart
