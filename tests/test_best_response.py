@@ -41,7 +41,7 @@ def one_thread():
 
 def policy(seed, width=64):
     torch.manual_seed(seed)
-    return PolicyBot(PolicyNetwork(width, 1).frozen())
+    return PolicyBot(PolicyNetwork(width, 1).frozen(), endgame=False)  # what exploiters learn against: the network alone
 
 
 @pytest.mark.parametrize("learner", ["dmc", "ppo"])
