@@ -41,7 +41,8 @@ def one_thread():
 
 def policy(seed, width=64):
     torch.manual_seed(seed)
-    return PolicyBot(PolicyNetwork(width, 1).frozen(), endgame=False)  # what exploiters learn against: the network alone
+    """The network alone, which is what exploiters learn against."""
+    return PolicyBot(PolicyNetwork(width, 1).frozen(), endgame=False)
 
 
 @pytest.mark.parametrize("learner", ["dmc", "ppo"])
@@ -134,10 +135,10 @@ def test_the_command_trains_exploiters_and_reports_their_gain(checkpoint, capsys
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["random", "--hands", "2"], "player 'random' is no checkpoint"),
+        (["random", "--hands", "2"], "player 'random' is not a checkpoint"),
         (["random", "--hands", "ramp"], "give the size of a single hand"),
         (["random", "--exact"], "are too many to follow exactly"),
-        (["search:9", "--exact", "--players", "3", "--hands", "1", "--deck", EIGHT], "SearchBot plays by chance"),
+        (["search:9", "--exact", "--players", "3", "--hands", "1", "--deck", EIGHT], "SearchBot is random"),
         (["nobody", "--hands", "2"], "player 'nobody' is not known"),
         (["random", "--hands", "2", "--temperature", "1"], "temperature is for --exact"),
     ],
