@@ -16,6 +16,7 @@ from ohhell_env.bots.policy.network import EVERY_TABLE
 from ohhell_env.kernel.state import WIDE_FORM
 from ohhell_env.rules.presets import PRESETS, player_counts, preset
 from ohhell_env.rules.rules import Rules
+from ohhell_env.rules.sample import random_rules, split_of
 from ohhell_env.simulator import Simulator
 from training.learning.checkpoint import STATE
 from training.learning.config import Config
@@ -81,7 +82,9 @@ def test_a_file_lists_tables_with_players_changes_and_weights(tmp_path):
     ("text", "message"),
     [
         ("x = 1", "holds x; it must hold tables alone"),
-        ("[[table]]\ncolour = 1", "table 1 has colour; a table has rules, players, set, weight"),
+        ("[[table]]\ncolour = 1", "table 1 has colour; a table has rules, players, set, weight, random"),
+        ('[[table]]\nrandom = 5\nrules = "blob"', "random=5 must be a number of tables, with nothing else"),
+        ("[[table]]\nrandom = 0", "random=0 must be a number of tables"),
         ("[[table]]\nweight = 0", "weight=0 is not allowed"),
         ('[[table]]\nset = "hook=no"', "must be a list"),
         ("[[table", "is no TOML file"),
@@ -93,6 +96,18 @@ def test_a_file_of_tables_that_is_wrong_is_refused_with_what_is(text, message, t
         read_entries(tmp_path / "tables.toml")
     with pytest.raises(ValueError, match="there is no file of tables"):
         read_entries(tmp_path / "nowhere.toml")
+
+
+def test_random_tables_are_those_that_may_be_trained_on_a_hand_of_each(tmp_path):
+    (tmp_path / "tables.toml").write_text('[[table]]\nrules = "oh_hell"\n[[table]]\nrandom = 30\nweight = 3\n')
+    config = tiny(rules=(), tables=str(tmp_path / "tables.toml"), players=(4,), max_hand_size=0)
+    rules, shares = config.mixture()
+    at_random = [share for share in shares if share == pytest.approx(3 / 4 / 30)]
+    assert 28 <= len(at_random) <= 30 and sum(shares) == pytest.approx(1)
+    assert {one.players for one in rules} > {4} and all(one.num_hands == 1 or one.ramp == "drawn" for one in rules)
+    assert [one.to_json() for one in config.mixture().rules] == [one.to_json() for one in rules]
+    assert len(watched_tables(config)) == 2
+    assert not {split_of(random_rules(seed)) for seed in range(30)} - {"train"}
 
 
 def test_rules_are_dealt_at_the_players_asked_for_that_they_allow():

@@ -23,6 +23,7 @@ from ohhell_env.bots.policy.bot import PolicyBot, find_checkpoint, load_checkpoi
 from ohhell_env.bots.policy.network import EVERY_TABLE, FrozenNetwork
 from ohhell_env.files import write_whole
 from ohhell_env.options import INTERRUPTED
+from ohhell_env.options import progress as steps
 from training.learning.checkpoint import (
     STATE,
     Counters,
@@ -102,8 +103,9 @@ def train(config: Config, console: Console) -> PolicyNetwork:
         progress = Progress(config.folder, counters.iteration, console)
     units = None
     if config.rules or config.tables:
-        console.print("measuring the spread of each table's points, once")
-        units = UNIT * measured_spreads(config.mixture().rules, config.folder, write=rank == 0)
+        tables = config.mixture().rules
+        with steps("measuring the spread of each table, once", len(tables), "tables") as meter:
+            units = UNIT * measured_spreads(tables, config.folder, rank == 0, meter.advance)
     collector = learner.collector(rank, processes, bots=bots, units=units)
     shipped = average
     watched = watched_tables(config)

@@ -248,6 +248,9 @@ class Config:
         """The tables that ``rules`` and ``tables`` name."""
         found = [Entry(name, self._players_of(name, self.set), self.set, 1.0) for name in self.rules]
         for entry in read_entries(Path(self.tables)) if self.tables else ():
+            if entry.random:
+                found.append(entry)
+                continue
             changes = (*entry.set, *self.set)
             found.append(entry._replace(players=entry.players or self._players_of(entry.rules, changes), set=changes))
         return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from ohhell_env.kernel.state import HAND_OVER, form_of
 from ohhell_env.rules.limits import WIDE_MAX_PLAYERS
 from ohhell_env.rules.ramps import DRAWN, special_text
 from ohhell_env.rules.rules import Rules
+from ohhell_env.rules.sample import random_rules
 from ohhell_env.rules.typed import rules_named
 from ohhell_env.simulator import Simulator
 
@@ -31,7 +32,13 @@ SPREADS = "spreads.json"  # in a run's folder
 UNIT = 1.5  # spreads in a unit of return; about the 10 points of the base rules
 HANDS = 256  # of heuristic players, that a table's spread is measured on
 SEED = 2**62 + 2**32  # far from the seeds that training and evaluation deal from
-_ENTRY = {"rules": "oh_hell", "players": (), "set": (), "weight": 1.0}  # what a file says of a table, and its defaults
+_ENTRY = {
+    "rules": "oh_hell",
+    "players": (),
+    "set": (),
+    "weight": 1.0,
+    "random": 0,
+}  # what a file says of a table, and its defaults
 _MORE_DECISIONS = 9  # of a seat in a hand of the wide form: blind bids, rounds of bids, trump and suits named
 
 
@@ -55,19 +62,22 @@ class Entry(NamedTuple):
         players: seats, each number as often as it stands here; empty: as the rules have it.
         set: changes, as OPTION=VALUE.
         weight: how often it is dealt, beside the others.
+        random: in place of these rules so many random tables, the first ones of `random_rules`' split "train".
     """
 
     rules: str
     players: tuple[int, ...]
     set: tuple[str, ...]
     weight: float
+    random: int = 0
 
 
 def read_entries(path: Path) -> list[Entry]:
     """The tables that a TOML file lists.
 
     An entry is a ``[[table]]`` with any of ``rules`` (a preset, or a rules file beside this one), ``players`` (a number
-    or a list), ``set`` (a list of "OPTION=VALUE") and ``weight``.
+    or a list), ``set`` (a list of "OPTION=VALUE") and ``weight``; or with ``random``, how many random tables, and
+    ``weight``.
 
     Raises:
         ValueError: if it cannot be read, saying what is wrong in which entry.
@@ -87,7 +97,9 @@ def read_entries(path: Path) -> list[Entry]:
 def _entry(data: Mapping[str, Any], where: str, folder: Path) -> Entry:
     if unknown := sorted(set(data) - set(_ENTRY)):
         raise ValueError(f"{where} has {', '.join(unknown)}; a table has {', '.join(_ENTRY)}")
-    rules, players, changes, weight = ({**_ENTRY, **data}[name] for name in _ENTRY)
+    rules, players, changes, weight, random = ({**_ENTRY, **data}[name] for name in _ENTRY)
+    if "random" in data and (set(data) - {"random", "weight"} or type(random) is not int or not 1 <= random <= 10**5):
+        raise ValueError(f"{where}: random={random!r} must be a number of tables, with nothing else but a weight")
     players = (players,) if isinstance(players, int) else tuple(players)
     if not isinstance(rules, str) or not all(isinstance(one, int) for one in players):
         raise ValueError(f"{where}: rules={rules!r} must be a name, players={players!r} whole numbers")
@@ -97,7 +109,7 @@ def _entry(data: Mapping[str, Any], where: str, folder: Path) -> Entry:
         raise ValueError(f"{where}: weight={weight!r} is not allowed; use a number above 0")
     if rules.endswith(".json"):
         rules = str(folder / rules)
-    return Entry(rules, players, tuple(changes), float(weight))
+    return Entry(rules, players, tuple(changes), float(weight), random)
 
 
 def allows(rules: str, players: int, changes: Sequence[str]) -> bool:
@@ -123,15 +135,28 @@ def mixture_of(entries: Sequence[Entry], max_hand_size: int = 0, large_hands: fl
     found: dict[str, tuple[Rules, float]] = {}
     total = sum(entry.weight for entry in entries)
     for entry in entries:
-        counts = entry.players or (None,)
-        for players in counts:
-            rules = rules_named(entry.rules, players, entry.set)
-            hands = single_hands(rules, max_hand_size, large_hands)
-            for one, weight in hands:
-                key = json.dumps(one.to_json(), sort_keys=True)
-                share = entry.weight / total / len(counts) * weight / sum(weight for _, weight in hands)
-                found[key] = one, found.get(key, (one, 0.0))[1] + share
+        for one, part in weighted_hands(entry, max_hand_size, large_hands):
+            key = json.dumps(one.to_json(), sort_keys=True)
+            found[key] = one, found.get(key, (one, 0.0))[1] + part * entry.weight / total
     return Mixture([one for one, _ in found.values()], [share for _, share in found.values()])
+
+
+def weighted_hands(entry: Entry, max_hand_size: int, large_hands: float) -> list[tuple[Rules, float]]:
+    """The hands of an entry and their shares of it, which add up to 1; of a random table it is one hand, drawn."""
+    found = []
+    for seed in range(entry.random):
+        hands = single_hands(random_rules(seed), max_hand_size, large_hands)
+        weights = np.array([weight for _, weight in hands])
+        chosen = np.random.default_rng(seed).choice(len(hands), p=weights / weights.sum())
+        found.append((hands[chosen][0], 1 / entry.random))
+    if entry.random:
+        return found
+    counts = entry.players or (None,)
+    for players in counts:
+        hands = single_hands(rules_named(entry.rules, players, entry.set), max_hand_size, large_hands)
+        total = sum(weight for _, weight in hands)
+        found += [(one, weight / total / len(counts)) for one, weight in hands]
+    return found
 
 
 def single_hands(rules: Rules, max_hand_size: int, large_hands: float) -> list[tuple[Rules, float]]:
@@ -204,13 +229,16 @@ def take_actions(games: Any, tables: Any, active: Any, actions: Any) -> None:
         rulebook.apply(game, tables[game["table"]], actions[j])
 
 
-def measured_spreads(rules: Sequence[Rules], folder: Path, write: bool = True) -> NDArray[np.float64]:
+def measured_spreads(
+    rules: Sequence[Rules], folder: Path, write: bool = True, on_progress: Callable[[int], None] = lambda done: None
+) -> NDArray[np.float64]:
     """The spread of each table: what its file in the run's folder says, or else measured now and kept there.
 
     Args:
         rules: the tables.
         folder: the run's.
         write: whether this process keeps them.
+        on_progress: called with 1 for each table that is measured.
 
     Raises:
         ValueError: if the file is damaged or is another run's.
@@ -223,7 +251,10 @@ def measured_spreads(rules: Sequence[Rules], folder: Path, write: bool = True) -
             return np.array([kept[name] for name in names])
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} does not hold the spreads of this run's tables: {error}") from None
-    spreads = np.array([max(float(heuristic_returns(one, HANDS).std()), 1e-3) for one in rules])
+    spreads = np.empty(len(rules))
+    for k, one in enumerate(rules):
+        spreads[k] = max(float(heuristic_returns(one, HANDS).std()), 1e-3)
+        on_progress(1)
     if write:
         folder.mkdir(parents=True, exist_ok=True)
         rows = [{"rules": name, "spread": round(spread, 6)} for name, spread in zip(names, spreads, strict=True)]

@@ -12,7 +12,7 @@ from ohhell_env.rules.rules import Rules
 from ohhell_env.rules.typed import rules_named
 from ohhell_env.simulator import Simulator
 from training.learning.config import Config
-from training.learning.tables import longest, single_hands, take_actions, write_returns
+from training.learning.tables import longest, single_hands, take_actions, weighted_hands, write_returns
 
 SEED = 2**62  # far from the seeds that training deals from
 TABLES = ((4, 1), (4, 3), (4, 5), (4, 8), (4, 10), (3, 8), (5, 8), (6, 6), (7, 5))  # players, cards
@@ -28,6 +28,10 @@ def watched_tables(config: Config) -> dict[str, Rules]:
         return {f"{players}p {size}c": Rules(players=players, ramp=(size,)) for players, size in TABLES}
     found = {}
     for entry in config.entries():
+        if entry.random:  # the first of them stands for all
+            rules = weighted_hands(entry, config.max_hand_size, 0.0)[0][0]
+            found[f"random {rules.players}p {rules.hand_sizes[-1]}c"] = rules
+            continue
         players = sorted(entry.players)[len(entry.players) // 2] if entry.players else None
         hands = single_hands(rules_named(entry.rules, players, entry.set), config.max_hand_size, 0.0)
         rules = sorted((one for one, _ in hands), key=lambda one: one.hand_sizes[-1])[len(hands) // 2]
