@@ -86,7 +86,7 @@ class Options:
     """Share of the actions that are random."""
     minibatch_size: int = 1024
     """Decisions of a gradient step."""
-    lr: float = 3e-3
+    lr: float = 6e-3
     """Adam's learning rate at the start; it falls to a hundredth by a half cosine."""
     save_minutes: float = 1.0
     """Minutes between saves."""

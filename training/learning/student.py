@@ -60,7 +60,7 @@ class Student(nn.Module):
         self.second = nn.Linear(width, MIDDLE)
         self.head = nn.Linear(MIDDLE, self.kind.num_outputs)
         with torch.no_grad():  # some 90 of the inputs are ones
-            self.first.weight.uniform_(-0.15, 0.15)
+            self.first.weight.uniform_(-0.02, 0.02)
             self.first.bias.fill_(0.5)
             self.second.bias.fill_(0.5)
 
