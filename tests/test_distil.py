@@ -110,6 +110,18 @@ def test_the_quantised_student_is_the_one_that_learns(teacher):
     assert np.abs(outputs - logits)[legal].max() < 0.05  # the middle layer is rounded down to 1/64
 
 
+@pytest.mark.parametrize("every_table", [False, True])
+@pytest.mark.parametrize("width", [128, 512])
+def test_weights_within_their_limits_keep_all_sums_exact(width, every_table):
+    student = Student(width, every_table)
+    with torch.no_grad():
+        for parameter in student.parameters():
+            parameter.fill_(99.0 if parameter.dim() > 1 else 999.0)
+        student.head.bias.fill_(100.0)
+    student.limit_weights()
+    assert student.quantised(1.0).width == width  # refuses sums that could leave the exact whole numbers
+
+
 def test_lessons_are_every_decision_with_a_choice_and_depend_on_the_iteration_alone(teacher):
     school = School(PolicyBot.load(teacher), options(teacher, "none"))
     first, other, again = school.lessons(1), school.lessons(2), school.lessons(1)

@@ -9,13 +9,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ohhell_env.bots.policy.fast import OUTPUT_UNIT, WEIGHT_LIMIT, WEIGHT_UNIT, FastNetwork
+from ohhell_env.bots.policy.fast import EXACT, OUTPUT_UNIT, WEIGHT_LIMIT, WEIGHT_UNIT, FastNetwork
 from ohhell_env.bots.policy.fast_every_table import FastEveryTableNetwork
 from ohhell_env.bots.policy.sparse import add_rows, in_blocks
 from ohhell_env.bots.policy.vectors import BLOCK, HIDDEN_LIMIT, HIDDEN_UNIT, MIDDLE, MIDDLE_LIMIT
 from training.learning.network import add_to_rows
 
-BIAS_LIMIT = 3000  # of the first layer, in its units: with the weights' limit its sums stay in 16 bits
+# Of the layers' biases, in their units: with the weights' limits sums of the first layer stay in 16 bits, and those of
+# the second are exact in float32.
+BIAS_LIMIT, SECOND_BIAS_LIMIT = 3000, 2**20
 
 
 class SumOfOnes(torch.autograd.Function):
@@ -79,8 +81,11 @@ class Student(nn.Module):
         limit = (2**15 - 1 - BIAS_LIMIT) // self.kind.most_ones / HIDDEN_UNIT
         self.first.weight.clamp_(-limit, limit)
         self.first.bias.clamp_(-BIAS_LIMIT / HIDDEN_UNIT, BIAS_LIMIT / HIDDEN_UNIT)
-        for layer in (self.second, self.head):
-            layer.weight.clamp_(-WEIGHT_LIMIT / WEIGHT_UNIT, WEIGHT_LIMIT / WEIGHT_UNIT)
+        whole = min(WEIGHT_LIMIT, (EXACT - SECOND_BIAS_LIMIT) // (HIDDEN_LIMIT * self.width))
+        self.second.weight.clamp_(-whole / WEIGHT_UNIT, whole / WEIGHT_UNIT)
+        bias = SECOND_BIAS_LIMIT / (HIDDEN_UNIT * WEIGHT_UNIT)
+        self.second.bias.clamp_(-bias, bias)
+        self.head.weight.clamp_(-WEIGHT_LIMIT / WEIGHT_UNIT, WEIGHT_LIMIT / WEIGHT_UNIT)
 
     def quantised(self, scale: float) -> FastNetwork:
         """The network in whole numbers, its outputs the logits times a scale."""

@@ -50,7 +50,7 @@ KIND = "quantised"
 WEIGHT_UNIT = 64
 OUTPUT_UNIT = WEIGHT_UNIT * WEIGHT_UNIT  # of the outputs' sums
 WEIGHT_LIMIT = 127  # weights of the others
-_EXACT = 2**24  # whole numbers below this are exact in float32
+EXACT = 2**24  # whole numbers below this are exact in float32
 
 
 class Weights(NamedTuple):
@@ -208,7 +208,7 @@ class FastNetwork:
         first = int(t["first.weight"].max()) * self.most_ones + int(t["first.bias"].max())
         second = int((t["second.weight"].sum(axis=1) * HIDDEN_LIMIT + t["second.bias"]).max())
         head = int((t["head.weight"].sum(axis=1) * MIDDLE_LIMIT + t["head.bias"]).max())
-        for layer, sums, limit in (("first", first, 2**15), ("second", second, _EXACT), ("head", head, _EXACT)):
+        for layer, sums, limit in (("first", first, 2**15), ("second", second, EXACT), ("head", head, EXACT)):
             if sums >= limit:
                 raise ValueError(f"{source}: sums of layer {layer} can reach {sums}, beyond {limit}")
 
