@@ -18,7 +18,7 @@ from tables import EVERY_TABLE
 
 from ohhell_env import Rules, SeatEnv, SeatVectorEnv, ohhell_v0
 from ohhell_env.commands import view
-from ohhell_env.commands.play import Session, main, read_action
+from ohhell_env.commands.play import Session, read_action
 from ohhell_env.commands.watch import scenes
 from ohhell_env.envs.parallel import NoopEnv
 from ohhell_env.kernel.state import BID, BLIND, MATCH_OVER, NAME_SUIT, NAME_TRUMP, NONE, PASS_OR_NIL, PLAY, WIDE_FORM
@@ -26,7 +26,6 @@ from ohhell_env.records.match import Match, Seating
 from ohhell_env.records.notation import load_record, write_record
 from ohhell_env.render.scene import Scene, scene_of
 from ohhell_env.render.table import FELT, Spot, TablePainter
-from ohhell_env.rules.presets import PRESETS
 from ohhell_env.table.actions import short_text
 from ohhell_env.table.events import HandDealt
 from ohhell_env.table.game import Game
@@ -129,17 +128,13 @@ def test_a_joker_a_suit_a_position_and_what_is_said_are_typed_in_many_ways() -> 
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_there_is_no_hint_and_no_searching_player_at_tables_they_do_not_know(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_search_gives_hints_in_the_words_of_the_table(name: str, tmp_path: Path) -> None:
     session = at_table(Match(WIDE[name], seed=1), tmp_path)
+    game = session.match.game
     session._hint()
-    assert "There is no hint at this table" in screen_of(session)
-    if name in PRESETS:
-        arguments = ["--rules", name, "--opponents", "search:10", "--record", str(tmp_path / "none.jsonl")]
-        assert main(arguments, ask=str) == 2
-        assert "SearchBot plays tables of the standard form only" in capsys.readouterr().err.replace("\n", " ")
-        assert not (tmp_path / "none.jsonl").exists()
+    screen = screen_of(session)
+    for action in game.legal_actions[:3]:
+        assert game.action_text(action).split()[-1] in screen
 
 
 def test_a_match_broken_off_in_a_hand_that_is_dealt_again_goes_on_there(tmp_path: Path) -> None:
@@ -285,14 +280,10 @@ def read_numbers(painter: TablePainter, positions: tuple[int, ...], scene: Scene
 
 
 @pytest.mark.parametrize("name", ["penguin_whist", "oh_sh"])
-def test_the_search_gives_no_opinion_of_tables_that_it_does_not_know(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_search_gives_its_opinion_of_every_table(name: str, tmp_path: Path) -> None:
     *_, match = moves(EVERY_TABLE[name])
     (tmp_path / "match.jsonl").write_text(write_record(match.game))
-    assert view.main([str(tmp_path / "match.jsonl"), "--search", "10"]) == 2
-    assert "standard form only" in capsys.readouterr().err
-    assert view.main([str(tmp_path / "match.jsonl")]) == 0
+    assert view.main([str(tmp_path / "match.jsonl"), "--search", "10"]) == 0
 
 
 # --- Libraries ---------------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ class Bot(ABC):
             wide = dict.fromkeys(option for one in tables for option in one.wide_options)
             raise ValueError(
                 f"{type(self).__name__} plays tables of the standard form only (see Rules.standard), and this one is "
-                f"of the wide form{' for ' + ', '.join(wide) if wide else ''}; 'random' and 'heuristic' play all"
+                f"of the wide form{' for ' + ', '.join(wide) if wide else ''}; random, heuristic, search play all"
             )
         every = np.arange(len(holder.games)) if games is None else np.asarray(games, dtype=np.int64)
         views = np.empty(len(every), dtype=holder.games.dtype)

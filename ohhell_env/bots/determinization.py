@@ -28,7 +28,6 @@ _COUNTS = NUM_RANKS + 1  # a suit may have 0..13 unseen cards
 _SHIFT_32 = np.uint64(32)
 CHOOSE = np.array([[math.comb(n, k) for k in range(_COUNTS)] for n in range(_COUNTS)], dtype=np.float64)
 
-TRIES = 5  # deals of which `likely_world` keeps one
 SHARPNESS = 0.7  # log-odds of a bid for each point that the bidder's estimate of it is higher
 SURPRISE = 0.02  # chance that a bid follows from nothing that the rules see
 
@@ -210,29 +209,3 @@ def share_of(notes: Any, legal: Int, size: Int, bid: Int) -> float:
         if (legal >> other) & 1:
             total += math.exp(SHARPNESS * (notes["value"][other] - notes["value"][bid]))
     return 1.0 / total
-
-
-@jit_apart
-def likely_world(plan: Plan, view: Any, table: Any, boards: Any, notes: Any, stream: np.uint64) -> np.uint64:
-    """Deal `TRIES` worlds and keep one, drawn in proportion to `bid_likelihood`, in ``boards[0]``.
-
-    ``boards`` is (3,) of GAME. Returns the stream's next state.
-    """
-    viewer = np.int64(view["player"])
-    known = np.int64(0)
-    for seat in range(table["players"]):
-        known += np.int64(seat != viewer and view["bids"][seat] >= 0)
-    boards[0] = view
-    if known == 0:
-        return deal_world(plan, boards[0], stream)
-    total = 0.0
-    for _ in range(TRIES):
-        boards[1] = view
-        stream = deal_world(plan, boards[1], stream)
-        boards[2] = view
-        likelihood = bid_likelihood(boards[1], table, viewer, boards[2], notes)
-        total += likelihood
-        stream = next_state(stream)
-        if np.int64(mix(stream) >> _SHIFT_32) * 2.0**-32 * total < likelihood:
-            boards[0] = boards[1]
-    return stream

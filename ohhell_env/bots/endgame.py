@@ -24,7 +24,7 @@ from ohhell_env.rules.limits import WIDE_MAX_PLAYERS
 SURE_CARDS = 3  # cards a seat holds at most where `sure_options` looks for proofs
 SOLVED = 12  # cards in all hands at most where three or more each are solved; two each always are
 SPOIL = 0.01  # of the others' mean value is taken off: between lines that are equal to a seat, it spoils
-LEVELS = 3 * WIDE_MAX_PLAYERS + 1  # of `solve`: decisions on one line of play, and its end
+LEVELS = 3 * WIDE_MAX_PLAYERS + 4  # of `solve`: decisions on one line of play, suits of jokers too, and its end
 
 
 # --- What is sure whatever lies where -----------------------------------------------------------------------------
@@ -206,9 +206,22 @@ def keep_to_sure_options(views: Any, tables: Any) -> None:
 
 
 @jit
+def _knows_cards(game: Any, table: Any) -> bool:
+    return True
+
+
+@jit
+def _wide_knows_cards(game: Any, table: Any) -> bool:
+    return bool(table["own_cards"] != HIDDEN_CARDS)
+
+
+knows_cards = by_form(_knows_cards, _wide_knows_cards)  # whether seats know the cards that they play
+
+
+@jit
 def is_solvable(game: Any, table: Any) -> bool:
     """Whether few enough cards are left in a hand that is being played for `solve` to be quick."""
-    if game["phase"] != PLAY:
+    if game["phase"] != PLAY or not knows_cards(game, table):
         return False
     tricks = np.int64(game["hand_size"]) - game["num_plays"] // table["players"]
     return bool(tricks <= 2 or (tricks == 3 and tricks * table["players"] <= SOLVED))

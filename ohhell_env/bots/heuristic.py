@@ -10,18 +10,17 @@ from numpy.typing import NDArray
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.endgame import sure_options
 from ohhell_env.bots.hand_model import NOTES, best_bid, best_card
-from ohhell_env.bots.knowledge import sees_own, suit_to_name
+from ohhell_env.bots.knowledge import longest_suit, sees_own, suit_to_name
 from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, lowest, popcount
 from ohhell_env.kernel.rulebook import action_of, unseen_cards
-from ohhell_env.kernel.state import BID, BLIND, NAME_SUIT, NAME_TRUMP, NO_TRUMP, PASS, PASS_OR_NIL
-from ohhell_env.rules.cards import NUM_SUITS
+from ohhell_env.kernel.state import BID, BLIND, NAME_SUIT, NAME_TRUMP, PASS, PASS_OR_NIL
 
 
 @jit
 def _option(game: Any, table: Any, notes: Any) -> Any:
     if game["phase"] == BID:
         return best_bid(game, table, game["player"], game["legal"], notes)
-    return surest_card(game, table, notes)
+    return best_card(game, table, notes)
 
 
 @jit_apart
@@ -42,13 +41,15 @@ def _wide_option(game: Any, table: Any, notes: Any) -> Any:
         return best_bid(game, table, seat, game["legal"], notes)
     if not sees_own(game, table, seat):
         return lowest(game["legal"])
-    return surest_card(game, table, notes)
+    return best_card(game, table, notes)
+
+
+plain_option = by_form(_option, _wide_option)
 
 
 @jit_apart
-def surest_card(game: Any, table: Any, notes: Any) -> Int:
-    """The best of the cards that are sure to get the most that can still be had; of all legal cards if none is."""
-    best = best_card(game, table, notes)
+def surer_card(game: Any, table: Any, best: Int, notes: Any) -> Int:
+    """The best of the cards that are sure to get the most that can still be had; ``best`` where none is."""
     sure = sure_options(game, table)
     if sure and not (sure >> best) & 1:
         best = lowest(sure)
@@ -61,33 +62,12 @@ def surest_card(game: Any, table: Any, notes: Any) -> Int:
 
 
 @jit
-def longest_suit(game: Any, table: Any, seat: Int) -> Int:
-    """The suit of which a seat holds most, the higher cards of two; no trump is never named."""
-    best = np.int64(0)
-    most = -1
-    for suit in range(NUM_SUITS):
-        cards = game["hands"][seat] & table["suit_cards"][NO_TRUMP, suit]
-        weight = 64 * (popcount(cards) + popcount(game["held_twice"][seat] & cards))
-        while cards:
-            card = lowest(cards)
-            cards ^= ONE << card
-            weight += table["ranks"][NO_TRUMP, card]
-        if weight > most:
-            best = np.int64(suit)
-            most = weight
-    return best
-
-
-choose_option = by_form(_option, _wide_option)
-
-
-@jit
 def rule_option(game: Any, table: Any, notes: Any) -> Any:
     """The bit of ``game["legal"]`` that the rules choose for the seat to act."""
     legal = game["legal"]
     if popcount(legal) == 1:
         return lowest(legal)
-    return choose_option(game, table, notes)
+    return surer_card(game, table, plain_option(game, table, notes), notes)
 
 
 @jit

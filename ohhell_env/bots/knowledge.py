@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, popcount
+from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, lowest, popcount
 from ohhell_env.kernel.rulebook import seen_hand, seen_twice, suit_cards
 from ohhell_env.kernel.standard import suit_mask
 from ohhell_env.kernel.state import NO_TRUMP
@@ -147,4 +147,22 @@ def suit_to_name(game: Any, table: Any, seat: Int, unseen: Int) -> Int:
         there = popcount(unseen & suit_cards(game, table, best))
         if (here < there) == wants and here != there:
             best = np.int64(suit)
+    return best
+
+
+@jit
+def longest_suit(game: Any, table: Any, seat: Int) -> Int:
+    """The suit of which a seat holds most, the higher cards of two; no trump is never named."""
+    best = np.int64(0)
+    most = -1
+    for suit in range(NUM_SUITS):
+        cards = game["hands"][seat] & table["suit_cards"][NO_TRUMP, suit]
+        weight = 64 * (popcount(cards) + popcount(game["held_twice"][seat] & cards))
+        while cards:
+            card = lowest(cards)
+            cards ^= ONE << card
+            weight += table["ranks"][NO_TRUMP, card]
+        if weight > most:
+            best = np.int64(suit)
+            most = weight
     return best

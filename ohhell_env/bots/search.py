@@ -15,15 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ohhell_env.bots.base import Bot, Tables
-from ohhell_env.bots.determinization import PLAN, likely_world, plan_deals
 from ohhell_env.bots.endgame import LEVELS, gain, is_solvable, solve, sure_options
-from ohhell_env.bots.hand_model import NOTES, best_bid, best_card
-from ohhell_env.bots.heuristic import rule_option
+from ohhell_env.bots.hand_model import NOTES, best_bid
+from ohhell_env.bots.heuristic import plain_option, rule_option
+from ohhell_env.bots.knowledge import sees_own
+from ohhell_env.bots.sampling import likely_world, new_plan, plan_deals
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import (
     ONE,
     Int,
     below,
+    by_form,
     clamp,
     jit,
     jit_apart,
@@ -33,10 +35,9 @@ from ohhell_env.kernel.jit import (
     popcount,
     stream_of,
 )
-from ohhell_env.kernel.state import BID, GAME, HAND_OVER, NONE
+from ohhell_env.kernel.state import BID, HAND_OVER, NONE, PLAY, form_of_records
 from ohhell_env.observation.sections import SEALED
-from ohhell_env.rules.cards import NUM_CARDS, cards_of
-from ohhell_env.rules.limits import MAX_PLAYERS
+from ohhell_env.rules.cards import cards_of
 
 DEFAULT_ROLLOUTS = 400
 CARD_NOISE = 30  # in a thousand: decisions of a rollout that are taken at random
@@ -64,6 +65,25 @@ def sampled_bid(game: Any, table: Any, seat: Int, legal: Int, notes: Any, stream
     return bid
 
 
+@jit
+def _open_bids(game: Any, table: Any, seat: Int, every: Int) -> Int:
+    return every
+
+
+@jit_apart
+def _wide_open_bids(game: Any, table: Any, seat: Int, every: Int) -> Int:
+    if game["first_bids"][seat] == SEALED:
+        game["first_bids"][seat] = np.int64(game["hand_size"]) // table["players"]  # blind: nothing tells more
+    player = game["player"]
+    game["player"] = seat
+    legal = rulebook.bids_open(game, table, every)
+    game["player"] = player
+    return legal if legal else every
+
+
+open_bids = by_form(_open_bids, _wide_open_bids)  # bids that a seat may have made, the hook aside
+
+
 @jit_apart
 def fill_sealed_bids(game: Any, table: Any, notes: Any, stream: np.uint64) -> np.uint64:
     """Sample the bids that are made but sealed from the hands of this world; returns the stream's next state.
@@ -78,15 +98,18 @@ def fill_sealed_bids(game: Any, table: Any, notes: Any, stream: np.uint64) -> np
     sealed = 0
     for seat in range(players):
         if game["bids"][seat] == SEALED:
-            bid = sampled_bid(game, table, seat, every, notes, stream)
+            bid = sampled_bid(game, table, seat, open_bids(game, table, np.int64(seat), every), notes, stream)
             stream = next_state(next_state(stream))
             game["bids"][seat] = bid
             total += bid
             sealed += 1
     if sealed and table["hook"] and game["player"] == game["dealer"]:
-        closed = every & ~game["legal"]
+        might = open_bids(game, table, np.int64(game["player"]), every)
+        closed = might & ~game["legal"]
         low = size - lowest(closed) if closed else size + 1
         high = low if closed else size * sealed
+        if closed == 0 and might != every:
+            low = 0  # the bid that the hook forbids may be one that is not open anyway
         while total < low or total > high:
             step = 1 if total < low else -1
             stream = next_state(stream)
@@ -114,13 +137,16 @@ def play_out(game: Any, table: Any, notes: Any, stream: np.uint64) -> None:
                 stream = next_state(stream)
                 option = nth_bit(legal, below(stream, popcount(legal)))
             else:
-                option = best_card(game, table, notes)
+                option = plain_option(game, table, notes)
         rulebook.apply(game, table, rulebook.action_of(game, option))
 
 
 @jit
 def prior_weight(view: Any, table: Any, worlds: Int) -> Any:
     """Worlds that the rules' own estimate of an option counts for beside so many that are dealt."""
+    bids = view["phase"] == BID
+    if not bids and not (view["phase"] == PLAY and sees_own(view, table, view["player"])):
+        return 0.0  # the rules estimate bids and cards
     if is_solvable(view, table):
         return SOLVED_PRIOR
     return PRIOR * FADES / (FADES + worlds)
@@ -143,7 +169,9 @@ def judge_options(view: Any, table: Any, worlds: Int, key: Int, with_prior: bool
     for option in range(worth.shape[0]):
         worth[option] = notes[0]["value"][option] * prior
     for number in range(worlds):
-        stream = likely_world(plans[0], view, table, boards, notes[0], stream_of(key, number))
+        stream, fits = likely_world(plans[0], view, table, boards, notes[0], stream_of(key, number))
+        if not fits:
+            return False
         stream = fill_sealed_bids(boards[0], table, notes[0], stream)
         options = legal
         while options:
@@ -166,7 +194,10 @@ def judge_options(view: Any, table: Any, worlds: Int, key: Int, with_prior: bool
 
 @jit
 def choose_by_search(views: Any, tables: Any, keys: Any, rollouts: Int, memory: Any, actions: Any) -> Int:
-    """The option with the highest expected gain for each view; returns the first view that no world fits, or NONE."""
+    """The option with the highest expected gain for each view; returns the first view that no world fits, or NONE.
+
+    A seat that plays by position, without seeing its cards, takes what the rules take: its options are alike to it.
+    """
     notes, worth = memory[1], memory[3]
     for j in range(views.shape[0]):
         view = views[j]
@@ -174,7 +205,7 @@ def choose_by_search(views: Any, tables: Any, keys: Any, rollouts: Int, memory: 
         best = rule_option(view, table, notes[0])  # of equal options this one is taken
         legal = sure_options(view, table)
         legal = legal if legal else view["legal"]
-        if popcount(legal) > 1:
+        if popcount(legal) > 1 and (view["phase"] != PLAY or sees_own(view, table, view["player"])):
             view["legal"] = legal
             if not judge_options(view, table, max(rollouts // popcount(legal), 1), keys[j], True, memory):
                 return j
@@ -185,16 +216,17 @@ def choose_by_search(views: Any, tables: Any, keys: Any, rollouts: Int, memory: 
     return NONE
 
 
-def working_memory() -> tuple[NDArray[Any], ...]:
+def working_memory(views: NDArray[np.void]) -> tuple[NDArray[Any], ...]:
     """What `judge_options` works in: boards, notes, plan, worth of options; stack, options and values of `solve`."""
+    form = form_of_records(views)
     return (
-        np.zeros(3, dtype=GAME),
+        np.zeros(3, dtype=form.game),
         np.zeros(1, dtype=NOTES),
-        np.zeros(1, dtype=PLAN),
-        np.zeros(NUM_CARDS),
-        np.zeros(LEVELS, dtype=GAME),
+        new_plan(views),
+        np.zeros(form.kinds),
+        np.zeros(LEVELS, dtype=form.game),
         np.zeros(LEVELS, dtype=np.int64),
-        np.zeros((LEVELS, MAX_PLAYERS)),
+        np.zeros((LEVELS, form.players)),
     )
 
 
@@ -209,8 +241,6 @@ class SearchBot(Bot):
         ValueError: if ``rollouts`` is less than 1; from `choose`, if a view is one that no play can lead to.
     """
 
-    plays_wide = False
-
     def __init__(self, seed: int = 0, rollouts: int = DEFAULT_ROLLOUTS) -> None:
         super().__init__(seed)
         if rollouts < 1:
@@ -219,7 +249,7 @@ class SearchBot(Bot):
 
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
         actions = np.empty(len(views), dtype=np.int64)
-        bad = choose_by_search(views, tables, keys, self.rollouts, working_memory(), actions)
+        bad = choose_by_search(views, tables, keys, self.rollouts, working_memory(views), actions)
         if bad != NONE:
             raise ValueError(_NO_WORLD.format(bad))
         return actions
@@ -236,19 +266,23 @@ class SearchBot(Bot):
                 that of the rollouts alone.
 
         Returns:
-            (N, NUM_ACTIONS) float64, the seat's mean points of this hand, minus `SPOIL` of the others'; NaN where an
-            action is not legal.
+            (N, A) float64, A the actions of the form of table: the seat's mean `rulebook.hand_value`, minus `SPOIL` of
+            the others'; NaN where an action is not legal. 0 for each position where a seat plays by position without
+            seeing its cards: they are alike to it.
 
         Raises:
             ValueError: as `act`, or if a view is one that no play can lead to.
         """
         views, tables, keys = self.views(source, games)
-        means = np.full((len(views), rulebook.NUM_ACTIONS), np.nan)
-        memory = working_memory()
+        means = np.full((len(views), form_of_records(views).num_actions), np.nan)
+        memory = working_memory(views)
         notes, worth = memory[1], memory[3]
         for j, view in enumerate(views):
             table = tables[view["table"]]
             options = list(cards_of(view["legal"]))
+            if view["phase"] == PLAY and not sees_own(view, table, view["player"]):
+                means[j, [rulebook.action_of(view, option) for option in options]] = 0.0
+                continue
             if prior:
                 rule_option(view, table, notes[0])
             worlds = max(self.rollouts // len(options), 1)

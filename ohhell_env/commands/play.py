@@ -182,9 +182,7 @@ class Session:
                 self.console.print(line)
         self.console.print(hand_line(scene, words))
         self.console.print(
-            choices_line(scene, words, self._why_shut()).append(
-                f"   {'h hint, ' * game.rules.standard}? help", style="bright_black"
-            )
+            choices_line(scene, words, self._why_shut()).append("   h hint, ? help", style="bright_black")
         )
 
     def _why_shut(self) -> str:
@@ -220,11 +218,6 @@ class Session:
 
     def _hint(self) -> None:
         game = self.match.game
-        if not game.rules.standard:
-            self.console.print(
-                "There is no hint at this table: the search and the checkpoints play the standard form only."
-            )
-            return
         with if_slow("thinking ..."):
             searched = searched_points(self.match, self.seating.seed)
         chances = None

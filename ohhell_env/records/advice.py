@@ -7,7 +7,7 @@ import numpy as np
 from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.search import SearchBot
 from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.state import PLAY
+from ohhell_env.kernel.state import BID, NAME_SUIT, PLAY
 from ohhell_env.records.match import Match
 from ohhell_env.table.game import Game
 
@@ -32,7 +32,12 @@ def within_scoring(game: Game, action: int, worth: float) -> float:
     """
     seat = game.player
     assert seat is not None
-    bid = game.bids[seat] if game.phase == PLAY else action - game.form.first_bid
+    if game.phase in (PLAY, NAME_SUIT):
+        bid = max(game.bids[seat] or 0, 0)  # none in a hand without bids
+    elif game.phase == BID:
+        bid = action - game.form.first_bid
+    else:
+        return worth
     values = [rulebook.bid_value(game._game, game._table, seat, bid, taken) for taken in range(game.hand_size + 1)]
     return float(np.clip(worth, min(values), max(values)))
 

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -233,8 +234,6 @@ class LiveTable:
         self._check_sits(seat)
         if table.game.player != seat or table.unseen:
             raise MessageError("a hint is for whoever is to act")
-        if not table.game.rules.standard:
-            raise MessageError("there is no hint at this table: the search and the checkpoints do not play it")
         client.push(await to_thread.run_sync(self._advice, table.match.copy(), limiter=self.threads))
 
     def _advice(self, match: Any) -> dict[str, Any]:
@@ -242,7 +241,8 @@ class LiveTable:
         chances: dict[int, float] = {}
         name = None
         if self.adviser is not None:
-            chances, name = policy_chances(self.adviser, match), display_names([self.adviser])[0]
+            with suppress(ValueError):  # a checkpoint that does not play this table has no opinion
+                chances, name = policy_chances(self.adviser, match), display_names([self.adviser])[0]
         options = [
             {"action": action, "points": round(searched[action], 2), "probability": chances.get(action)}
             for action in sorted(searched, key=lambda one: -searched[one])

@@ -142,7 +142,7 @@ def choices_json(game: Game, seat: int | None, waits: bool) -> dict[str, Any]:
             for bid in bids
             if (why := refusal(game, game.form.first_bid + bid)) is not None
         ]
-    return {"choices": choices, "shut": shut, "hints": game.rules.standard}
+    return {"choices": choices, "shut": shut, "hints": True}
 
 
 def scene_json(scene: Scene) -> dict[str, Any]:

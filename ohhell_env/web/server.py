@@ -242,7 +242,7 @@ def make_app(hall: Hall, hosts: Sequence[str] = LOCAL) -> Starlette:
         if not live.table.over:
             return Response("The match is not over: its replay would show everybody's cards.", 403, HEADERS)
         seat = viewer if isinstance(viewer, int) else None
-        searched = "mistakes" in request.query_params and live.table.game.rules.standard
+        searched = "mistakes" in request.query_params
         key = f"{live.table.id} {seat} {searched}"
         if key not in hall.reviews:
             make = to_thread.run_sync(_review, live.table, seat, searched, limiter=hall.threads)
