@@ -203,7 +203,7 @@ def test_a_spec_names_the_checkpoint_and_the_number_of_worlds(folder: Path) -> N
 
 @pytest.mark.parametrize("ending", [":0", ":-1", ":many", ":"])
 def test_a_spec_with_a_number_that_makes_no_sense_is_refused(folder: Path, ending: str) -> None:
-    with pytest.raises(ValueError, match=r"use search\+policy:NAME:K with K worlds a decision, 1 or more"):
+    with pytest.raises(ValueError, match=r"use search\+policy:NAME:K with K determinizations per decision, 1 or more"):
         make_bot(f"search+policy:{folder}{ending}")
 
 
@@ -229,6 +229,14 @@ def test_a_fast_policy_plays_the_rollouts_and_judges_what_the_others_did() -> No
     assert (again == by_first).all()
     mask = simulator.current().action_mask
     assert mask[np.arange(len(simulator)), by_first].all()
+
+
+def test_a_fast_policy_for_every_table_plays_the_rollouts_too() -> None:
+    torch.manual_seed(3)
+    fast = PolicyBot(Student(every_table=True).quantised(1 / 15))
+    simulator = some_tables(20, 7)
+    actions = PolicySearchBot(PolicyBot(tiny_network().frozen()), 1, 1, fast).act(simulator)
+    assert simulator.current().action_mask[np.arange(len(simulator)), actions].all()
 
 
 def test_a_search_by_name_takes_the_shipped_student_of_its_policy(

@@ -235,7 +235,7 @@ class PolicySearchBot(Bot):
         streams = np.empty(len(games), dtype=np.uint64)
         seat = int(boards["player"][0])
         place_options(boards, tables, np.arange(len(boards)), options, key_of(key, _PLAYOUTS), games, streams)
-        if isinstance(self.fast.network, FastNetwork):
+        if isinstance(self.fast.network, FastNetwork) and not self.fast.network.every_table:
             self.fast.network.play_out(games, tables, NOISE, streams)
         else:
             play_out_in_steps(self.fast, games, tables, NOISE, streams)
