@@ -12,7 +12,8 @@ _said: set[str] = set()
 
 def say(text: str) -> None:
     """Write one line to standard error, at once."""
-    print(text, file=sys.stderr, flush=True)
+    sys.stderr.write(f"{text}\n")  # one write: lines of several threads do not mix
+    sys.stderr.flush()
 
 
 def say_once(text: str) -> None:

@@ -166,7 +166,7 @@ def test_tables_that_are_too_large_and_policies_that_are_none_are_refused():
         Tree(Rules(players=3, ramp=(3,)))
     with pytest.raises(ValueError, match="has 33 hands"):
         Tree(Rules(players=3))
-    with pytest.raises(ValueError, match="SearchBot plays by chance"):
+    with pytest.raises(ValueError, match="SearchBot is random"):
         policy_of(SearchBot())
     tree = Tree(FOUR_ACES)
     for wrong in (lambda v, t: 0.9 * uniform(v, t), lambda v, t: np.eye(NUM_ACTIONS)[np.zeros(len(v), int)]):

@@ -120,7 +120,7 @@ def test_a_run_whose_past_is_missing_or_damaged_is_refused(tmp_path):
     with pytest.raises(ValueError, match="is not a safetensors file, or is cut short"):
         train(further, Console(quiet=True))
     file.unlink()
-    with pytest.raises(ValueError, match="is missing: the run cannot go on"):
+    with pytest.raises(ValueError, match="is missing: the run cannot continue"):
         train(further, Console(quiet=True))
     file.write_bytes(data)
     train(further, Console(quiet=True))

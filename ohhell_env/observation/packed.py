@@ -46,9 +46,8 @@ def unpack_bits_torch(words: Any, size: int, dtype: Any = None) -> Any:
     Raises:
         ValueError: where the words are not those of so many entries.
     """
-    import torch
-
     _checked_words(tuple(words.shape), str(words.dtype).removeprefix("torch."), size)
-    places = torch.arange(WORD, device=words.device)  # (64,)
+    places = words.new_ones(WORD).cumsum(0) - 1  # (64,): 0..63; by the tensor, so that nothing here imports torch
     bits = (words.unsqueeze(-1) >> places) & 1  # (..., W, 64)
-    return bits.flatten(-2)[..., :size].to(dtype or torch.int8)  # (..., D)
+    flat = bits.flatten(-2)[..., :size]  # (..., D)
+    return flat.char() if dtype is None else flat.to(dtype)
