@@ -317,7 +317,7 @@ def test_a_run_stops_at_the_decisions_asked_for_and_says_what_is_where(decisions
     assert meta["decisions"] == decisions
     told = console.export_text()
     assert f"Finished: {decisions:,} decisions in " in told
-    assert f"{tmp_path}/latest.safetensors (the run, to go on from), {tmp_path}/checkpoint (the player)" in told
+    assert f"{tmp_path}/latest.safetensors (the run, to resume), {tmp_path}/checkpoint (the player)" in told
     assert f"ohhell train --folder {tmp_path} --decisions {2 * decisions}" in told
     assert f"ohhell evaluate {tmp_path}/checkpoint --vs heuristic" in told
 
@@ -455,7 +455,7 @@ def test_a_folder_with_another_run_is_refused(tmp_path):
         ({"players": (2,)}, r"players=\(2,\) is not allowed; use numbers from 3 to 7"),
         ({"width": 100}, "width=100 is not allowed; use a multiple of 64"),
         ({"epsilon": 0.01, "final_epsilon": 0.1}, "final_epsilon=0.1 is not allowed; use 0 to 0.01"),
-        ({"learner": "dmc", "epsilon": 0.0, "final_epsilon": 0.0}, "nothing would ever be tried"),
+        ({"learner": "dmc", "epsilon": 0.0, "final_epsilon": 0.0}, "nothing would ever be explored"),
         ({"sections": ("hand", "hat")}, r"sections \['hat'\] are not in the observation"),
         ({"lr": float("nan")}, "lr=nan is not allowed"),
         ({"sealed": 1.5}, "sealed=1.5 is not allowed; use 0 to 1"),
