@@ -85,8 +85,12 @@ def run_command(
         width = None if sys.stdout.isatty() else page_width
         return run(parsed, Console(highlight=False, width=width)) or 0
     except mistakes as error:
-        file = isinstance(error, OSError) and error.strerror
-        print(f"error: {f'{error.strerror}: {error.filename}' if file else error}", file=sys.stderr)  # type: ignore[attr-defined]
+        told = str(error)
+        if isinstance(error, FileNotFoundError) and error.filename:
+            told = f"there is no file {str(error.filename)!r}"
+        elif isinstance(error, OSError) and error.strerror:
+            told = f"{str(error.filename)!r}: {error.strerror}"
+        print(f"error: {told}", file=sys.stderr)
         return USAGE_ERROR
     except KeyboardInterrupt as stop:
         print(f"stopped{': ' if stop.args else ''}{' '.join(map(str, stop.args))}", file=sys.stderr)

@@ -89,7 +89,7 @@ def test_a_deal_does_not_depend_on_how_many_are_played() -> None:
 
 
 def test_an_illegal_action_is_named() -> None:
-    with pytest.raises(ArenaError, match=r"contestant 1 \(Cheat\): .* \(bid 17\) is not legal; .*allowed: bid 0"):
+    with pytest.raises(ArenaError, match=r"player 'cheat': .* \(bid 17\) is not legal; .*allowed: bid 0"):
         measured("random", "cheat")
 
 

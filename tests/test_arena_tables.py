@@ -28,6 +28,8 @@ from ohhell_env.arena.standings import ratings
 from ohhell_env.arena.tables import print_report, print_standings
 from ohhell_env.arena.tournament import tournament
 from ohhell_env.bots import make_bot
+from ohhell_env.bots.random import RandomBot
+from ohhell_env.bots.search import SearchBot
 from ohhell_env.kernel.state import MATCH_OVER, NONE
 from ohhell_env.records.match import Match
 from ohhell_env.rules.presets import PRESETS, player_counts, preset
@@ -45,7 +47,9 @@ def played_at(rules: Rules, deals: int = 6, hands: str = "ramp") -> Any:
 @pytest.mark.parametrize(("name", "players"), EVERY_TABLE)
 def test_every_preset_is_evaluated_at_every_number_of_players(name: str, players: int) -> None:
     hands = str(min(2, preset(name, players=players).peak))
-    report = evaluate("heuristic", ["random"], rules=name, players=players, hands=hands, deals=2)
+    searches = SearchBot.plays_wide or preset(name, players=players).standard
+    player, opponent = ("search:100", "heuristic") if searches else ("heuristic", "random")
+    report = evaluate(player, [opponent], rules=name, players=players, hands=hands, deals=2)
     seatings = 2 if name == "cooperative" else players
     for player in report.players:
         assert np.isfinite(player.points.mean)
@@ -218,7 +222,18 @@ def test_the_command_takes_any_table(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (tmp_path / "report.png").read_bytes().startswith(b"\x89PNG")
 
 
+class StandardOnly(RandomBot):
+    """Plays tables of the standard form only."""
+
+    plays_wide = False
+
+
 def test_a_bot_that_cannot_play_a_table_says_so_before_anything_is_kept(tmp_path: Path) -> None:
+    def make(spec: str, seed: int) -> RandomBot:
+        return StandardOnly(seed)
+
+    with pytest.raises(ArenaError, match="player 'narrow': StandardOnly plays tables of the standard form only"):
+        tournament(["narrow", "narrow"], tmp_path / "new", rules="pocha", deals=2, make=make)
     with pytest.raises(ArenaError, match="is not known"):
         tournament(["random", "nobody"], tmp_path / "new", rules="pocha", deals=2)
     assert not (tmp_path / "new").exists()

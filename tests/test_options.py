@@ -130,7 +130,7 @@ def test_a_rules_file_that_is_missing_or_wrong_is_told_in_words(content: str | N
 
 
 def test_a_preset_says_for_how_many_players_it_is() -> None:
-    with pytest.raises(ValueError, match="the preset 'hassenpfeffer' is for 2 to 7 players"):
+    with pytest.raises(ValueError, match="the preset 'hassenpfeffer' is for 2 to 7 players: "):
         preset("hassenpfeffer", players=8)
     with pytest.raises(ValueError, match=r"players is given twice, as 5 and as 6"):
         rules_named("oh_hell", 5, ["players=6"])

@@ -346,7 +346,7 @@ def test_what_cannot_be_done_is_told(
     assert reason in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["match.jsonl"] and Path("match.jsonl").read_bytes() == before
     for other in ("other.jsonl", "."):
-        assert view.main([other]) == 2 and f": {other}" in capsys.readouterr().err
+        assert view.main([other]) == 2 and f"{other!r}" in capsys.readouterr().err
 
 
 def test_the_page_is_opened_where_there_is_a_browser(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:

@@ -247,7 +247,13 @@ def hand_record(players: int) -> np.dtype[np.void]:
     )
 
 
-def play(tables: Sequence[Rules], seeds: NDArray[np.int64], seats: ArrayLike, bots: Sequence[Bot]) -> Played:
+def play(
+    tables: Sequence[Rules],
+    seeds: NDArray[np.int64],
+    seats: ArrayLike,
+    bots: Sequence[Bot],
+    names: Sequence[str] | None = None,
+) -> Played:
     """Play every deal in every seating, all games side by side.
 
     Args:
@@ -255,6 +261,7 @@ def play(tables: Sequence[Rules], seeds: NDArray[np.int64], seats: ArrayLike, bo
         seeds: (D, T) seeds of the matches; a match's deals depend on its seed alone.
         seats: numbers of the contestants in their seats, (D, R, P), or (R, P) for the same seatings in every deal.
         bots: the contestants.
+        names: what errors call them; their classes' names by default.
 
     Raises:
         ArenaError: if a bot's action is not legal.
@@ -283,7 +290,8 @@ def play(tables: Sequence[Rules], seeds: NDArray[np.int64], seats: ArrayLike, bo
         bad = advance(simulator.games, simulator.tables, decks, active, actions, hands, wins)
         if bad != NONE:
             told = illegal_action_text(simulator[int(active[bad])], int(actions[bad]))
-            raise ArenaError(f"contestant {who[bad]} ({type(bots[who[bad]]).__name__}): {told}")
+            name = names[who[bad]] if names else type(bots[who[bad]]).__name__
+            raise ArenaError(f"player {name!r}: {told}")
         active = active[simulator.games["phase"][active] != MATCH_OVER]
     shape = (deals, replays, num_tables)
     whole = hands.reshape(*shape, num_hands)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ohhell_env.arena.matches import ArenaError, Played, play
 from ohhell_env.bots import Bot, make_bot
 from ohhell_env.rules.rules import Rules
+from ohhell_env.simulator import Simulator
 
 MakeBot = Callable[[str, int], Bot]
 Results = Generator[tuple[int, Played], None, None]
@@ -46,9 +47,10 @@ class Contest:
         """The contestants.
 
         Raises:
-            ArenaError: if one cannot be made, with what `make` says about it.
+            ArenaError: if one cannot be made, with what `make` says about it, or does not play such a table.
         """
         bots = []
+        first_deals = Simulator(self.tables, len(self.tables), range(len(self.tables)), observe=False)
         for spec, seed in zip(self.specs, self.seeds, strict=True):
             try:
                 bots.append(self.make(spec, seed))
@@ -56,6 +58,10 @@ class Contest:
                 raise ArenaError(str(error)) from error
             except (ImportError, OSError) as error:
                 raise ArenaError(f"player {spec!r} cannot be loaded: {error}") from error
+            try:
+                bots[-1].views(first_deals)
+            except ValueError as error:
+                raise ArenaError(f"player {spec!r}: {error}") from error
         return bots
 
 
@@ -90,7 +96,7 @@ def play_portions(
     if workers == 1 or len(work) < 2:
         with _one_thread():
             for index, portion in enumerate(work):
-                yield index, play(contest.tables, portion.seeds, portion.seats, bots)
+                yield index, play(contest.tables, portion.seeds, portion.seats, bots, contest.specs)
         return
     del bots
     others = set(multiprocessing.active_children())
@@ -132,7 +138,7 @@ def _play_portion(portion: Portion) -> Played:
         raise RuntimeError("the worker was not started")
     contest, bots = _worker
     with _one_thread():
-        return play(contest.tables, portion.seeds, portion.seats, bots)
+        return play(contest.tables, portion.seeds, portion.seats, bots, contest.specs)
 
 
 @contextlib.contextmanager

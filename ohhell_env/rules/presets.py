@@ -124,4 +124,4 @@ def preset(name: str = "oh_hell", **changes: Any) -> Rules:
         counts = player_counts(name)
         if changes.get("players", counts[0]) in counts:
             raise
-        raise ValueError(f"{error}; the preset {name!r} is for {counts[0]} to {counts[-1]} players") from None
+        raise ValueError(f"the preset {name!r} is for {counts[0]} to {counts[-1]} players: {error}") from None
