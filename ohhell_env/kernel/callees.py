@@ -5,7 +5,7 @@ from Python and from C, and optimises each function again in each caller. Nearly
 others. These are typed and translated once in a process; what Python calls is optimised and made machine code as one
 piece. This halves the time of the first step with an empty cache, and the machine code is as fast.
 
-It stands on Numba's inner parts (`Dispatcher`, `compile_extra`, `JITCodeLibrary`), the same from Numba 0.60 to 0.68.
+It stands on Numba's inner parts (`Dispatcher`, `compile_extra`, `JITCodeLibrary`) and is tested with Numba 0.68.
 """
 
 from __future__ import annotations
