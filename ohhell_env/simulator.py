@@ -223,9 +223,8 @@ class Simulator:
         reward: "points" (a hand's points when it ends), "zero_sum" (minus the table's mean), or "win" (share of the
             win, when the match ends). Higher is better in each: where the lowest total wins, points count negative.
         observe: write observations; without them a simulator takes a third of the memory and steps faster. "packed"
-            writes them as bits, W = ceil(D / 64) words of int64, which takes an eighth of the memory and, at wide
-            tables, about half the time;
-            `unpack_bits` gives the (N, D) int8 back.
+            writes them as bits, W = ceil(D / 64) words of int64: an eighth of the memory, and at wide tables about
+            half the time. `unpack_bits` gives the (N, D) int8 back.
         threads: step games in this many threads, for large N.
         decks: decks for the first hands of every match, in the order dealt; hands beyond them are shuffled.
         form: hold the games in this form, `state.WIDE_FORM`, which has room for every table, even if they need less.
