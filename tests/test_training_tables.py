@@ -30,6 +30,7 @@ from training.learning.tables import (
     mixture_of,
     read_entries,
     single_hands,
+    table_spread,
     write_returns,
 )
 from training.learning.validation import one_against_rest, watched_tables
@@ -155,6 +156,16 @@ def test_a_hand_brings_its_points_less_the_others_mean_fewer_are_better_where_th
     made = np.array([(game["bids"][:4] == game["taken"][:4]).all() for game in simulator.games])
     assert 0 < made.sum() < 200
     assert (returns[made, :4] > 0).all() and len(set(returns[made, :4].ravel())) == 1 and (returns[~made] == 0).all()
+
+
+def test_a_table_where_heuristic_players_never_make_a_bid_has_the_spread_of_its_stake():
+    rules = dataclasses.replace(preset("oh_sh", players=2), ramp=(25,))
+    assert heuristic_returns(rules, 256).std() < 1
+    assert 20 < table_spread(rules) < 30
+
+
+def test_where_they_make_their_bids_the_spread_is_that_of_their_returns():
+    assert table_spread(Rules(ramp=(5,))) == heuristic_returns(Rules(ramp=(5,)), 256).std()
 
 
 def test_a_tables_unit_is_its_spread_measured_once_and_kept(tmp_path, monkeypatch):

@@ -1,7 +1,8 @@
 """The tables of a run: hands of presets, rules files and options, how often each is dealt, in which unit it returns.
 
 A table's points may be 10 a hand or 1, so returns are scaled by the table's own spread: the standard deviation of what
-a hand brings a seat when heuristic players have all seats. It is measured once and kept with the run.
+a hand brings a seat when heuristic players have all seats, or a share of the stake where those hardly ever make a bid.
+It is measured once and kept with the run.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.bots.heuristic import HeuristicBot
+from ohhell_env.bots.policy.every_table import stake
 from ohhell_env.files import write_whole
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import jit
 from ohhell_env.kernel.state import HAND_OVER, form_of
 from ohhell_env.rules.limits import WIDE_MAX_PLAYERS
-from ohhell_env.rules.ramps import DRAWN, special_text
+from ohhell_env.rules.ramps import DRAWN, GOLDEN_HAND, MISER_HAND, special_text
 from ohhell_env.rules.rules import Rules
 from ohhell_env.rules.sample import random_rules
 from ohhell_env.rules.typed import rules_named
@@ -30,6 +32,7 @@ from ohhell_env.simulator import Simulator
 
 SPREADS = "spreads.json"  # in a run's folder
 UNIT = 1.5  # spreads in a unit of return; about the 10 points of the base rules
+LEAST = 0.3  # of the stake, that a spread is at least; the standard deviation of a Bernoulli draw with chance 0.1
 HANDS = 256  # of heuristic players, that a table's spread is measured on
 SEED = 2**62 + 2**32  # far from the seeds that training and evaluation deal from
 _ENTRY = {
@@ -229,6 +232,19 @@ def take_actions(games: Any, tables: Any, active: Any, actions: Any) -> None:
         rulebook.apply(game, tables[game["table"]], actions[j])
 
 
+def table_spread(rules: Rules) -> float:
+    """The spread of a table, in points: the standard deviation of the returns of heuristic players.
+
+    It is at least 0.3 of the stake, as if a seat made its bid in one hand of ten: where heuristic players hardly ever
+    make one (two players with more than twenty cards each), their returns do not say what a better player's would be.
+    """
+    simulator = Simulator(rules, 1, [SEED], observe=False)
+    game, table = simulator.games[0], simulator.tables[simulator.games["table"][0]]
+    bids = not any(hand.special & (GOLDEN_HAND | MISER_HAND) for hand in rules.ramp_hands)
+    least = LEAST * stake(game, table, np.int64(0)) if bids else 0.0
+    return max(float(heuristic_returns(rules, HANDS).std()), least, 1e-3)
+
+
 def measured_spreads(
     rules: Sequence[Rules], folder: Path, write: bool = True, on_progress: Callable[[int], None] = lambda done: None
 ) -> NDArray[np.float64]:
@@ -253,7 +269,7 @@ def measured_spreads(
             raise ValueError(f"{path} does not hold the spreads of this run's tables: {error}") from None
     spreads = np.empty(len(rules))
     for k, one in enumerate(rules):
-        spreads[k] = max(float(heuristic_returns(one, HANDS).std()), 1e-3)
+        spreads[k] = table_spread(one)
         on_progress(1)
     if write:
         folder.mkdir(parents=True, exist_ok=True)
