@@ -11,16 +11,18 @@ from rich.console import Console
 from safetensors.torch import load_file
 
 import training.train
-from ohhell_env.bots.policy.bot import PolicyBot, load_policy
+from ohhell_env.bots.policy.bot import META, PolicyBot, load_policy
+from ohhell_env.bots.policy.fast_every_table import FastEveryTableNetwork
 from ohhell_env.bots.policy.network import FrozenNetwork
 from ohhell_env.kernel.rulebook import FIRST_BID, apply
 from ohhell_env.kernel.state import HAND_OVER
 from training.learning import all_action
 from training.learning.all_action import FLOOR, AllAction, WithSpread, all_action_loss, duel, moved_network
 from training.learning.all_action_collector import centred, play_out
-from training.learning.checkpoint import STATE, Counters, save_checkpoint
+from training.learning.checkpoint import STATE, Counters, save_checkpoint, save_student
 from training.learning.config import Config
 from training.learning.network import PolicyNetwork, TrainingNetwork
+from training.learning.student import Student
 from training.train import train
 
 TINY = {
@@ -209,6 +211,24 @@ def test_it_plays_options_out_at_every_table(start):
     games = collector.start(3).games.copy()
     play_out(collector._player, games, collector._simulator.tables)
     assert (games["phase"] == HAND_OVER).all()
+
+
+def test_a_student_for_every_table_plays_options_out_there(start, tmp_path):
+    config = tiny(start, rules=("oh_hell", "penguin_whist"), close_bids=100.0, student=str(tmp_path / "fast"))
+    meta = json.loads((Path(start) / META).read_text())
+    told = {"decisions": 0, "hands": 0, "cpu_hours": 0.0, "seed": 1, "config": {"teacher": "start"}}
+    told["held_out"] = dict.fromkeys(("agreement", "kl", "kl_bids", "kl_cards"), 0.0)
+    save_student(tmp_path / "fast", Student(every_table=True).quantised(1.0), "start", meta, told)
+    _, collector, experience = collected(config)
+    assert isinstance(collector._player, FastEveryTableNetwork)
+    assert np.abs(experience.option_returns).max() > 0
+    games = collector.start(3).games.copy()
+    play_out(collector._player, games, collector._simulator.tables)
+    assert (games["phase"] == HAND_OVER).all()
+    with pytest.raises(
+        ValueError, match=r"has the input for every table, and the run's policy has that of the standard form"
+    ):
+        collected(dataclasses.replace(config, rules=(), sections=tiny(start).sections))
 
 
 @pytest.mark.parametrize(

@@ -260,3 +260,23 @@ def test_a_run_is_watched_at_a_hand_of_each_of_its_rules():
     bot = PolicyBot(PolicyNetwork(64, 1, EVERY_TABLE).frozen())
     assert one_against_rest(bot, bot, found["oh_hell 5p 6c"], 6) == pytest.approx(0, abs=1e-9)
     assert set(watched_tables(Config())) >= {"4p 5c", "7p 5c"}
+
+
+def test_the_player_for_every_table_learns_the_standard_game_in_a_third_all_presets_and_random_tables():
+    def others(rules):
+        return {key: value for key, value in rules.to_json().items() if key not in ("players", "ramp", "hook", "bids")}
+
+    mixture = Config(tables="training/every_table.toml").mixture()
+    standard = [
+        (one, share)
+        for one, share in zip(mixture.rules, mixture.shares, strict=True)
+        if 3 <= one.players <= 7 and others(one) == others(Rules())
+    ]
+    assert sum(share for _, share in standard) > 1 / 3
+    assert len({(one.players, one.bids, one.hook) for one, _ in standard}) == 20
+    entries = read_entries(Path("training/every_table.toml"))
+    assert {entry.rules for entry in entries} == set(PRESETS) and any(entry.random for entry in entries)
+    for name in PRESETS:
+        counts = player_counts(name)
+        listed = {players for entry in entries if entry.rules == name for players in entry.players}
+        assert {min(counts), 4, max(counts)} <= listed <= set(counts)

@@ -140,9 +140,11 @@ class AllActionCollector(Collector):
         player: Player,
     ) -> None:
         super().__init__(config, rank, processes, tables, bots, seats, units)
-        if isinstance(player, FastNetwork) and config.every_table:
+        if isinstance(player, FastNetwork) and player.every_table != config.every_table:
             raise ValueError(
-                f"student={config.student!r} plays the standard form; with rules of its own, a run has none"
+                f"student={config.student!r} has {'the' if player.every_table else 'not the'} input for every table, "
+                f"and the run's policy has {'it' if config.every_table else 'that of the standard form'}; distil one "
+                f"from {config.init_from!r}"
             )
         self._old, self._player = old, player
 
