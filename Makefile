@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-extras test-integrations lint bench clean
+.PHONY: help demo test test-long test-extras test-integrations lint speed clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -53,7 +53,7 @@ lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy ohhell_env training
 
-bench: $(STAMP) ## Measure speed; worth reading on a quiet machine only
+speed: $(STAMP) ## Measure speed; worth reading on a quiet machine only
 	@$(BIN)/python -m ohhell_env.speed
 
 clean: ## Remove caches and build outputs; .venv and runs stay

@@ -12,6 +12,7 @@ from aec_play import SHORT, play, started
 
 from ohhell_env import Rules
 from ohhell_env.records.notation import RecordError, read_record, write_record
+from ohhell_env.rules.cards import card_name
 
 
 def sample() -> list[Any]:
@@ -90,6 +91,16 @@ def extra(key: str, value: Any) -> Callable[[list[Any]], None]:
     return damage
 
 
+def unfinished(**last: Any) -> Callable[[list[Any]], None]:
+    """The match stands after its first hand, and another line follows."""
+
+    def damage(lines: list[Any]) -> None:
+        lines[2:] = [last]
+
+    return damage
+
+
+WHOLE = " ".join(card_name(card) for card in range(52))
 DAMAGE: dict[str, tuple[Callable[[list[Any]], None], str]] = {
     "another format": (set_to(1, "record", "chess"), r"line 1: not a record of format 'ohhell', version 1"),
     "another version": (set_to(1, "version", 2), r"line 1: not a record of format 'ohhell', version 1"),
@@ -108,6 +119,15 @@ DAMAGE: dict[str, tuple[Callable[[list[Any]], None], str]] = {
     "other ramp": (rule("ramp", [3, 1]), r"line 2: size is 2, but must be 3"),
     "other scoring": (rule("scoring", "basic"), r"line 2: points is .*, but the cards played give"),
     "no trump after all": (rule("trump", "none"), r"line 2: turned is '..', but must be None"),
+    "decks before a hand": (lambda lines: lines.insert(1, {"next_decks": []}), "line 2: next_decks stand behind"),
+    "decks after the end": (lambda lines: lines.insert(3, {"next_decks": []}), "line 4: next_decks stand behind"),
+    "decks and more": (unfinished(next_decks=[WHOLE], more=1), "line 3: more is not known; known are next_decks"),
+    "a deck cut short": (unfinished(next_decks=[WHOLE[3:]]), r"line 3: next_decks: deals\[0\] is not a whole deck"),
+    "decks of no kind": (unfinished(next_decks=7), "line 3: next_decks: deals=7 is not a list of decks"),
+    "a hand after the decks": (
+        lambda lines: lines.insert(2, {"next_decks": []}),
+        "line 4: next_decks must be the last",
+    ),
     "hands out of order": (swap_lines, r"line 2: hand is 2, but must be 1"),
     "wrong number": (set_to(2, "hand", 3), r"line 2: hand is 3, but must be 1"),
     "wrong size": (set_to(2, "size", 3), r"line 2: size is 3, but must be 2"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from tables import EVERY_TABLE, shortened
 
 from ohhell_env import Rules, SeatEnv, SeatVectorEnv, Simulator, describe, ohhell_v0, preset
 from ohhell_env.bots.base import Bot
-from ohhell_env.records.match import Match
+from ohhell_env.records.match import Match, Seating, save_match
 from ohhell_env.records.notation import read_record, write_record
 from ohhell_env.table.text import table_text
 
@@ -198,6 +200,39 @@ def test_a_later_upload_replaces_an_earlier_one_and_an_empty_one_goes_back_to_th
         env.upload_decks(5)
     with pytest.raises(ValueError, match=r"call reset\(\) first"):
         ohhell_v0.env(rules).upload_decks([PACK])
+
+
+@pytest.mark.parametrize("rules", [Rules(ramp=(3,) * 5), preset("pocha", ramp=(3,) * 5)], ids=["standard", "wide"])
+@pytest.mark.parametrize("given", [False, True], ids=["shuffled", "given"])
+def test_decks_that_are_not_dealt_yet_are_still_there_when_a_match_is_resumed(
+    rules: Rules, given: bool, tmp_path: Path
+) -> None:
+    deck = list(rules.deck.cards)
+    rules = replace(rules, deals=(tuple(deck[1:] + deck[:1]),) * 5) if given else rules
+    for decks in ([deck, deck[::-1]], [], None):
+        match = Match(rules, 3)
+        play(match, 5)
+        if decks is not None:
+            match.upload_decks(decks)
+        save_match(match, Seating(("random",) * 4, None, 1), tmp_path / "match.jsonl")
+        again = Match.load(tmp_path / "match.jsonl")
+        for one in (match, again):
+            play(one)
+        assert [hand.deal_order for hand in again.game.past_hands] == [
+            hand.deal_order for hand in match.game.past_hands
+        ]
+        tops = [hand.deal_order[0][0] for hand in again.game.past_hands[1:]]
+        assert tops[:2] == [deck[0], deck[-1]] or not decks
+        assert (tops == [deck[1]] * 4) == (given and decks is None)
+        written = (tmp_path / "match.jsonl").read_text().count("next_decks")
+        assert written == (bool(decks) or (given and decks is not None)), "no line where nothing was uploaded"
+
+
+def play(match: Match, decisions: int = 10**6) -> None:
+    rng = np.random.default_rng(4)
+    while match.game.player is not None and decisions:
+        match.step(int(rng.choice(match.game.legal_actions)))
+        decisions -= 1
 
 
 # --- Rewards ---------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ohhell_env.files import write_whole
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.state import check_seed, compile_rules, form_of, later_decks, parse_decks
-from ohhell_env.records.notation import load_record, save_record
+from ohhell_env.records.notation import load_unfinished, save_record
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game, illegal_action_text
 
@@ -42,15 +42,19 @@ class Match:
 
     @classmethod
     def load(cls, path: str | Path) -> Match:
-        """The match of a record, as it stood when the record was written; the hands to come are those of its seed.
+        """The match of a record, as it stood when the record was written.
+
+        The hands to come are those of its seed, or of the decks that were uploaded for them.
 
         Raises:
             RecordError: if the record is damaged.
         """
-        game = load_record(path)
+        game, next_decks = load_unfinished(path)
         match = cls(game.rules, game.seed)
         match.games[0] = game._game
         match._past = list(game._past)
+        if next_decks is not None:
+            match.upload_decks(next_decks)
         return match
 
     def copy(self) -> Match:
@@ -68,13 +72,20 @@ class Match:
     def upload_decks(self, decks: Any) -> None:
         """Decks in place of the shuffle from the next deal on (online table, "Allow deck upload").
 
-        Each is a whole deck of names or numbers, in the order dealt. The record tells what was dealt, as always; a
-        match that is taken up from it has no uploaded decks left.
+        Each is a whole deck of names or numbers, in the order dealt; none: the shuffle again.
 
         Raises:
             ValueError: if a deck is not the table's whole deck, or the match is cooperative.
         """
         self._decks = later_decks(self._decks, decks, self.rules, int(self.games["hand"][0]) + 1)
+
+    @property
+    def next_decks(self) -> list[list[int]] | None:
+        """The decks of the hands to come, where an upload has changed them; as `notation.write_record` takes them."""
+        first, size = int(self.games["hand"][0]) + 1, len(self.rules.deck)
+        as_the_rules_say = parse_decks((), (self.rules,))[first:]
+        decks = self._decks[first:]
+        return None if np.array_equal(decks, as_the_rules_say) else decks[:, :size].tolist()
 
     def step(self, action: int) -> bool:
         """Take an action for the seat to act; after a hand's last one the next hand is dealt. Whether a hand ended.
@@ -120,7 +131,7 @@ def seat_names(record: Path, players: int) -> list[str] | None:
 
 def save_match(match: Match, seating: Seating, record: Path) -> None:
     """Write a match's record, and beside it who plays; each file whole or not at all."""
-    save_record(match.game, record)
+    save_record(match.game, record, match.next_decks)
     write_whole(seating_path(record), json.dumps(asdict(seating)) + "\n")
 
 

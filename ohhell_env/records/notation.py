@@ -7,13 +7,16 @@ finished match ends with its result. A record holds all cards: it is the whole t
 At tables of the wide form the bids hold everything said before the play, in order: a bid as a number, "pass", "nil",
 "blind 3", and the trump named as "hearts" or "no trump"; a hand in which a joker led without trump also says, trick by
 trick, which suit was named. A hand dealt again is another line with the same number.
+
+Where decks were uploaded for hands still to come, the last line of an unfinished match lists them: ``next_decks``,
+the next hand's first, each in the order dealt; an empty list where an upload went back to the shuffle.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,6 +41,7 @@ from ohhell_env.kernel.state import (
     check_seed,
     compile_rules,
     form_of,
+    later_decks,
     parse_decks,
 )
 from ohhell_env.rules.cards import SUIT_NAMES, CardSet, card_name, parse_card, parse_cards
@@ -50,6 +54,7 @@ VERSION = 1
 _HAND_KEYS = ("hand", "size", "dealer", "deal", "turned", "stock", "bids", "tricks")
 _CLAIMS = ("taken", "points", "totals")  # what a finished hand's line says came of it
 _NAMED = "named"  # suits named for jokers, where there are any
+_NEXT_DECKS = "next_decks"  # uploaded for the hands to come
 _SUIT_WORDS = (*SUIT_NAMES, "no trump")
 Value = TypeVar("Value")
 Watch = Callable[[NDArray[np.void], int | None], None]
@@ -66,15 +71,22 @@ class CutOffError(RecordError):
         finished: how many hands are whole before it.
     """
 
-    def __init__(self, line: int, text: str) -> None:
+    def __init__(self, lines: list[str]) -> None:
+        text = lines[-1]
         hand = re.match(r'\{"hand": (\d+),', text)
         where = f"hand {hand[1]}" if hand else "the result" if text.startswith('{"res') else "a line"
-        super().__init__(f"line {line}: the record ends in the middle of {where}")
-        self.finished = max(line - 2, 0)
+        super().__init__(f"line {len(lines)}: the record ends in the middle of {where}")
+        self.finished = sum('"totals": ' in line for line in lines[1:-1])
 
 
-def write_record(game: Game) -> str:
-    """A match as text, as far as it has been played; from a game whose finished hands were kept."""
+def write_record(game: Game, next_decks: Sequence[Sequence[int]] | None = None) -> str:
+    """A match as text, as far as it has been played; from a game whose finished hands were kept.
+
+    Args:
+        game: the table as it stands.
+        next_decks: decks of card numbers, in the order dealt, that were uploaded for the hands to come; None: those
+            hands are dealt as the rules say.
+    """
     hands = game.hands_so_far
     if hands[0].hand_number != 1:
         raise ValueError(f"the finished hands before hand {game.hand_number} were not kept; record an AEC environment")
@@ -84,18 +96,25 @@ def write_record(game: Game) -> str:
     ]
     if game.phase == MATCH_OVER:
         lines.append({"result": {"totals": game.scores, "win_shares": game.win_shares}})
+    elif next_decks is not None:
+        lines.append({_NEXT_DECKS: [_names(deck, game.rules.deck.card_set) for deck in next_decks]})
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-def save_record(game: Game, path: str | Path) -> None:
-    """Write a match's record to a file, whole or not at all."""
-    write_whole(path, write_record(game))
+def save_record(game: Game, path: str | Path, next_decks: Sequence[Sequence[int]] | None = None) -> None:
+    """Write a match's record to a file, whole or not at all; see `write_record`."""
+    write_whole(path, write_record(game, next_decks))
 
 
 def load_record(path: str | Path, watch: Watch | None = None, finished: bool = False) -> Game:
     """Read a file written by `save_record`; see `read_record`."""
-    data = Path(path).read_bytes()
-    return read_record(_checked(1, "text", lambda: data.decode("utf-8")), watch, finished)
+    return read_record(_text(path), watch, finished)
+
+
+def load_unfinished(path: str | Path) -> tuple[Game, tuple[tuple[int, ...], ...] | None]:
+    """As `load_record`, for a match that goes on: the game, and the uploaded decks as `write_record` takes them."""
+    replay = _read(_text(path), None, False)
+    return replay.game, replay.next_decks
 
 
 def read_record(text: str, watch: Watch | None = None, finished: bool = False) -> Game:
@@ -111,13 +130,23 @@ def read_record(text: str, watch: Watch | None = None, finished: bool = False) -
         CutOffError: if the last line is cut short, and ``finished`` is not asked for.
         RecordError: if a line is damaged, a move is not legal, or a result is not what the rules make of the moves.
     """
+    return _read(text, watch, finished).game
+
+
+def _text(path: str | Path) -> str:
+    data = Path(path).read_bytes()
+    return _checked(1, "text", lambda: data.decode("utf-8"))
+
+
+def _read(text: str, watch: Watch | None, finished: bool) -> _Replay:
+    """The match of a record, played again."""
     lines = text.splitlines()
     if cut_off := _cut_off(text, lines):
         if not finished:
             raise cut_off
         lines.pop()
-    elif finished and len(lines) > 1 and not {"result", "totals"} & set(_parse(len(lines), lines[-1])):
-        lines.pop()
+    elif finished:
+        _leave_out_unfinished(lines)
     if not lines:
         raise RecordError("line 1: the record is empty")
     head = _parse(1, lines[0])
@@ -128,14 +157,28 @@ def read_record(text: str, watch: Watch | None = None, finished: bool = False) -
     replay = _Replay(rules, _checked(1, "seed", lambda: check_seed(head["seed"])), watch)
     for number, line in enumerate(lines[1:], start=2):
         data = _parse(number, line)
-        if "result" in data:
+        if replay.next_decks is not None:
+            raise RecordError(f"line {number}: {_NEXT_DECKS} must be the last line")
+        if _NEXT_DECKS in data:
+            _check_keys(number, data, (_NEXT_DECKS,))
+            replay.take_next_decks(number, data[_NEXT_DECKS])
+        elif "result" in data:
             _check_keys(number, data, ("result",))
             replay.check_result(number, data["result"])
         else:
             replay.hand(number, data)
     if replay.game.phase == MATCH_OVER and not replay.ended and not finished:
         raise RecordError(f"line {len(lines)}: the match is over, but its result is missing")
-    return replay.game
+    return replay
+
+
+def _leave_out_unfinished(lines: list[str]) -> None:
+    """Remove what follows the last finished hand."""
+    for key in (_NEXT_DECKS, "hand"):
+        if len(lines) > 1:
+            last = _parse(len(lines), lines[-1])
+            if key in last and "totals" not in last:
+                lines.pop()
 
 
 def _cut_off(text: str, lines: list[str]) -> CutOffError | None:
@@ -147,7 +190,7 @@ def _cut_off(text: str, lines: list[str]) -> CutOffError | None:
     except RecursionError:  # a nest of brackets: damaged otherwise
         return None
     except ValueError:
-        return CutOffError(len(lines), lines[-1])
+        return CutOffError(lines)
     return None
 
 
@@ -163,6 +206,7 @@ class _Replay:
         self.tables = compile_rules((rules,), self.form)
         self.past: list[NDArray[np.void]] = []
         self.started = self.ended = False
+        self.next_decks: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def game(self) -> Game:
@@ -184,7 +228,7 @@ class _Replay:
         decks = np.zeros((number, deck.shape[1]), dtype=np.int8)
         decks[number - 1] = deck[0]
         if self.started:
-            rulebook.next_hand(record, table, decks)
+            rulebook.deal_on(record, table, decks)
         else:
             rulebook.start_match(record, table, decks, self.seed, data["dealer"])
             self.started = True
@@ -267,7 +311,7 @@ class _Replay:
             if not _same(data.get(key), list(value)):
                 raise RecordError(f"line {line}: {key} is {data.get(key)!r}, but the cards played give {list(value)}")
         if rulebook.is_last_hand(record, table):
-            rulebook.next_hand(record, table, np.zeros((0, 1), dtype=np.int8))
+            rulebook.deal_on(record, table, np.zeros((0, 1), dtype=np.int8))
 
     def _call(self, word: Any) -> int:
         """The action behind what a record says before the play."""
@@ -286,6 +330,16 @@ class _Replay:
         if phase in (BLIND, PASS_OR_NIL) or not 0 <= bid < self.form.num_bids:
             raise ValueError(f"{word!r} is not allowed here")
         return WIDE_FIRST_BID + bid
+
+    def take_next_decks(self, line: int, decks: Any) -> None:
+        """Decks that were uploaded for the hands to come."""
+        if not self.started or self.game.phase == MATCH_OVER:
+            raise RecordError(f"line {line}: {_NEXT_DECKS} stand behind the hands of a match that is not over")
+        number = int(self.games[0]["hand"]) + 1
+        before: NDArray[np.int8] = np.zeros((0, self.form.cards), dtype=np.int8)
+        later = _checked(line, _NEXT_DECKS, lambda: later_decks(before, decks, self.rules, number))
+        size = len(self.rules.deck)
+        self.next_decks = tuple(tuple(deck[:size]) for deck in later[number:].tolist())
 
     def check_result(self, line: int, result: Any) -> None:
         """The last line must say what the match's cards say."""
