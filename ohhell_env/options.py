@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Protocol, TypeVar
@@ -83,7 +84,8 @@ def run_command(
     try:
         parsed = tyro.cli(options, prog=name, args=arguments)
         width = None if sys.stdout.isatty() else page_width
-        return run(parsed, Console(highlight=False, width=width)) or 0
+        with _warnings_in_one_line():
+            return run(parsed, Console(highlight=False, width=width)) or 0
     except mistakes as error:
         told = str(error)
         if isinstance(error, FileNotFoundError) and error.filename:
@@ -95,6 +97,25 @@ def run_command(
     except KeyboardInterrupt as stop:
         print(f"stopped{': ' if stop.args else ''}{' '.join(map(str, stop.args))}", file=sys.stderr)
         return INTERRUPTED
+
+
+@contextlib.contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Warnings for users as "warning: ...", without the place in the code that Python adds."""
+    before = warnings.formatwarning
+
+    def in_one_line(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    ) -> str:
+        if issubclass(category, UserWarning):
+            return f"warning: {message}\n"
+        return before(message, category, filename, lineno, line)
+
+    warnings.formatwarning = in_one_line
+    try:
+        yield
+    finally:
+        warnings.formatwarning = before
 
 
 class Meter(Protocol):

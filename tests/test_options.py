@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from ohhell_env.__main__ import COMMANDS, main
 from ohhell_env.commands import rules as rules_command
 from ohhell_env.files import whole_file, write_whole
-from ohhell_env.options import RulesOptions
+from ohhell_env.options import RulesOptions, run_command
 from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.presets import PRESETS, player_counts, preset
 from ohhell_env.rules.rules import Rules
@@ -209,6 +210,17 @@ def test_a_command_that_is_not_there_is_told_with_the_nearest(capsys: pytest.Cap
 
 
 # Files ################################################################################################################
+
+
+def test_a_warning_for_users_is_one_line_and_others_keep_their_place(capsys: pytest.CaptureFixture[str]) -> None:
+    def run(options: RulesOptions, console: Any) -> None:
+        for category in (UserWarning, DeprecationWarning):
+            print(warnings.formatwarning("beware", category, "file.py", 7, ""), end="")
+
+    before = warnings.formatwarning
+    assert run_command(RulesOptions, run, "ohhell test", []) == 0
+    assert capsys.readouterr().out == "warning: beware\nfile.py:7: DeprecationWarning: beware\n"
+    assert warnings.formatwarning is before
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

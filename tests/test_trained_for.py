@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ohhell_env.arena.evaluate import main as evaluate
 from ohhell_env.bots import make_bot
+from ohhell_env.bots.base import UnfamiliarTableWarning
 from ohhell_env.bots.policy.bot import META, PolicyBot, load_policy
 from ohhell_env.bots.policy.trained_for import TrainedFor
 from ohhell_env.kernel.state import compile_rules
@@ -57,11 +59,19 @@ def test_a_checkpoint_warns_once_off_its_tables_and_never_at_them(spec: str) -> 
         warnings.simplefilter("error")
         bot.act(at_home)
     expected = "mix512 was trained for 3 to 7 players, .*; here it meets trump that is not"
-    with pytest.warns(UserWarning, match=expected) as told:
+    with pytest.warns(UnfamiliarTableWarning, match=expected) as told:
         bot.act(abroad)
         bot.act(abroad)
         bot.act(Simulator(Rules(ramp=(2,), trump="none"), 1, seed=2))
     assert len(told) == 1
+
+
+def test_a_command_warns_once_whatever_its_workers(capfd: pytest.CaptureFixture[str]) -> None:
+    options = ["--set", "trump=none", "--hands", "1", "--deals", "4", "--workers", "2"]
+    with pytest.warns(UnfamiliarTableWarning, match="mix512 was trained for") as told:
+        assert evaluate(["mix512", "--vs", "search+policy:mix512:1", *options]) == 0
+    assert len({str(one.message) for one in told}) == 1
+    assert "trained for" not in capfd.readouterr().err, "the workers leave it to the command"
 
 
 def test_a_run_writes_its_tables_and_what_its_outputs_are(tmp_path: Path) -> None:

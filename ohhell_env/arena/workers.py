@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.arena.matches import ArenaError, Played, play
 from ohhell_env.bots import Bot, make_bot
+from ohhell_env.bots.base import UnfamiliarTableWarning
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 
@@ -44,7 +46,7 @@ class Contest:
     make: MakeBot = make_bot
 
     def bots(self) -> list[Bot]:
-        """The contestants.
+        """The contestants; one who was not made for these tables gives a warning.
 
         Raises:
             ArenaError: if one cannot be made, with what `make` says about it, or does not play such a table.
@@ -62,6 +64,7 @@ class Contest:
                 bots[-1].views(first_deals)
             except ValueError as error:
                 raise ArenaError(f"player {spec!r}: {error}") from error
+            bots[-1].warn_if_unfamiliar(first_deals.tables)
         return bots
 
 
@@ -121,6 +124,7 @@ _worker: tuple[Contest, list[Bot]] | None = None  # a worker's players, made onc
 def _start_worker(contest: Contest) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    warnings.simplefilter("ignore", UnfamiliarTableWarning)  # the parent has given it
     numba.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _worker = contest, contest.bots()

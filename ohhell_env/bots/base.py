@@ -14,6 +14,10 @@ from ohhell_env.observation.standard import blind
 from ohhell_env.rules.rules import Rules
 
 
+class UnfamiliarTableWarning(UserWarning):
+    """A player meets tables that it was not made for: it plays them, but perhaps badly."""
+
+
 class Tables(Protocol):
     """Anything that holds games: a `Simulator`, or the AEC environment's ``env.unwrapped``."""
 
@@ -109,6 +113,9 @@ class Bot(ABC):
         keys = np.empty(len(every), dtype=np.int64)
         look(holder.games, holder.tables, every, self.seed, views, keys)
         return views, holder.tables, keys
+
+    def warn_if_unfamiliar(self, tables: NDArray[np.void]) -> None:  # noqa: B027 -- most are made for every table
+        """Give an `UnfamiliarTableWarning` where these are tables that it was not made for."""
 
     def action(self, env: Any) -> int:
         """The action for the agent to act in an AEC environment: ``env.step(bot.action(env))``."""

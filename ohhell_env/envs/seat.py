@@ -7,21 +7,19 @@ from typing import Any, Never
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from ohhell_env.envs.aec import OhHellEnv, known_options, refuse_unknown
-from ohhell_env.envs.lineup import Lineup, Opponents
+from ohhell_env.envs.aec import known_options
+from ohhell_env.envs.lineup import Opponents
+from ohhell_env.envs.seat_form import Observation, SeatForm
 from ohhell_env.kernel.state import MATCH_OVER
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game, illegal_action_text
 from ohhell_env.table.text import table_text
 
-Observation = Any  # (D,) int8, or a dict of it and the mask
 
-
-class SeatEnv(gymnasium.Env[Observation, Any]):
+class SeatEnv(SeatForm, gymnasium.Env[Observation, Any]):
     """A match from one seat's point of view; ``gymnasium.make("OhHell-v0", ...)`` takes the same arguments.
 
     An episode is a match. Every observation is a decision of this seat, up to the last, which shows the match's end.
@@ -61,7 +59,6 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
 
     metadata = {"render_modes": ["human", "ansi", "rgb_array"], "render_fps": 2}
 
-    _drawing: Any = None  # the painter or window, once something was drawn
     _hands_shown = 0  # finished hands of the match that the window has shown
 
     def __init__(
@@ -79,18 +76,11 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         render_mode: str | None = None,
         **unknown: Never,
     ) -> None:
-        refuse_unknown(unknown)
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode={render_mode!r} is not known; use one of {self.metadata['render_modes']}")
-        self.table = OhHellEnv(rules, players=players, reward=reward)
-        self.rules = self.table.rules
-        self.lineup = Lineup(self.rules.players, seat, opponents, pool, opponents_seed)
+        self.table, self.observation_space, self.action_space = self.set_up(
+            rules, players, opponents, pool, opponents_seed, seat, reward, illegal_reward, dict_observation,
+            render_mode, unknown,
+        )  # fmt: skip
         self.seat = max(self.lineup.seat, 0)
-        self.illegal_reward = None if illegal_reward is None else float(illegal_reward)
-        self.dict_observation = dict_observation
-        self.render_mode = render_mode
-        self.observation_space, actions = seat_spaces(self.table, dict_observation)
-        self.action_space, self.num_actions = actions, int(actions.n)
         self._seats = np.zeros(1, dtype=np.int64)
         self._lineup = np.zeros((1, self.rules.players), dtype=np.int64)
         self._agent = ""  # the AEC environment's name for the seat
@@ -194,13 +184,8 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
 
     def close(self) -> None:
         """Close the window, if one is open."""
-        if self._drawing is not None and self.render_mode == "human":
-            self._drawing.close()
-        self._drawing = None
+        self.close_drawing()
         super().close()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_drawing": None}  # pictures are not kept
 
     def get_action_meanings(self) -> list[str]:
         """Each action as text."""
@@ -229,16 +214,7 @@ class SeatEnv(gymnasium.Env[Observation, Any]):
         }
         if self.render_mode == "human":
             self.render()
-        return (
-            {"observation": observation, "action_mask": mask.copy()} if self.dict_observation else observation
-        ), info
-
-
-def seat_spaces(table: Any, dict_observation: bool) -> tuple[spaces.Space[Any], spaces.Discrete]:
-    """Observation and action space of a seat of an AEC environment, flat or as they are."""
-    agent = table.possible_agents[0]
-    whole = table.observation_space(agent)
-    return whole if dict_observation else whole["observation"], table.action_space(agent)
+        return self.form_of_observation(observation, mask), info
 
 
 def check_action(action: Any, num_actions: int) -> int:

@@ -11,9 +11,9 @@ import numpy as np
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ohhell_env.envs.aec import OhHellEnv, first_dealer, known_options, refuse_unknown
-from ohhell_env.envs.lineup import Lineup, Opponents
-from ohhell_env.envs.seat import Observation, seat_spaces
+from ohhell_env.envs.aec import first_dealer, known_options
+from ohhell_env.envs.lineup import Opponents
+from ohhell_env.envs.seat_form import Observation, SeatForm
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit
 from ohhell_env.kernel.state import MATCH_OVER, MAX_SEED, NONE, check_seed, given_decks
@@ -98,7 +98,7 @@ def win_shares(games: Any, tables: Any, seats: Any, shares: Any) -> None:
         shares[i] = rulebook.win_share(game, tables[game["table"]], seats[i]) if over else 0.0
 
 
-class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
+class SeatVectorEnv(SeatForm, gymnasium.vector.VectorEnv[Observation, Any, Any]):
     """`ohhell_env.SeatEnv` for N matches, on the batched simulator instead of N Python environments.
 
     ``gymnasium.make_vec("OhHell-v0", num_envs=N, vectorization_mode="vector_entry_point", ...)`` makes it. Match i of
@@ -126,7 +126,6 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         "render_fps": 2,
         "autoreset_mode": _AUTORESET.SAME_STEP if _AUTORESET else "SameStep",
     }
-    _drawing: Any = None  # the painter or window, once something was drawn
 
     def __init__(
         self,
@@ -144,19 +143,12 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         render_mode: str | None = None,
         **unknown: Never,
     ) -> None:
-        refuse_unknown(unknown)
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode={render_mode!r} is not known; use one of {self.metadata['render_modes']}")
-        self.render_mode = render_mode
-        table = OhHellEnv(rules, players=players, reward=reward)
-        self.rules = table.rules
+        _, self.single_observation_space, self.single_action_space = self.set_up(
+            rules, players, opponents, pool, opponents_seed, seat, reward, illegal_reward, dict_observation,
+            render_mode, unknown,
+        )  # fmt: skip
         self.simulator = Simulator(self.rules, num_envs, seed=0, reward=reward)
-        self.lineup = Lineup(self.rules.players, seat, opponents, pool, opponents_seed)
         self.num_envs = num_envs
-        self.illegal_reward = None if illegal_reward is None else float(illegal_reward)
-        self.dict_observation = dict_observation
-        self.single_observation_space, actions = seat_spaces(table, dict_observation)
-        self.single_action_space, self.num_actions = actions, int(actions.n)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._started = False
@@ -201,7 +193,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self.lineup.draw(games, self._all, self._seats, self._lineups, seat)
         self._let_others_act(np.zeros(self.num_envs))
         self._observe()
-        return self._observations(self._batch.observation, self._batch.action_mask), self._infos()
+        return self.form_of_observation(self._batch.observation, self._batch.action_mask), self._infos()
 
     def _seeds(self, seed: int | Sequence[int] | None) -> NDArray[np.int64]:
         """(N,) seeds of the matches to start."""
@@ -243,7 +235,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         ended = np.flatnonzero(over)
         final = self._end(ended, ~legal) if len(ended) else {}
         self._observe()
-        observations = self._observations(self._batch.observation, self._batch.action_mask)
+        observations = self.form_of_observation(self._batch.observation, self._batch.action_mask)
         return observations, reward, over, np.zeros(self.num_envs, dtype=np.bool_), {**self._infos(), **final}
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -297,12 +289,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window, if one is open."""
-        if self._drawing is not None and self.render_mode == "human":
-            self._drawing.close()
-        self._drawing = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_drawing": None}  # pictures are not kept
+        self.close_drawing()
 
     def _check(self, actions: Any) -> NDArray[np.int64]:
         chosen = np.asarray(actions)
@@ -344,7 +331,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         over[ended] = True
         mask = np.ones((self.num_envs, self.num_actions), dtype=np.int8)
         final = {
-            "final_obs": self._observations(self.simulator.observation(self._seats), mask.copy()),
+            "final_obs": self.form_of_observation(self.simulator.observation(self._seats), mask.copy()),
             "_final_obs": over,
             "final_info": self._told(mask, self._win_shares(), illegal, over),
             "_final_info": over,
@@ -364,9 +351,6 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Observation, Any, Any]):
         self._batch = self.simulator.current()
         if self.render_mode == "human":
             self.render()
-
-    def _observations(self, observation: NDArray[np.int8], mask: NDArray[np.int8]) -> Observation:
-        return {"observation": observation, "action_mask": mask.copy()} if self.dict_observation else observation
 
     def _infos(self) -> dict[str, Any]:
         nothing = np.zeros(self.num_envs)

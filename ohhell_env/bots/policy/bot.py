@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ohhell_env.bots.base import Bot
+from ohhell_env.bots.base import Bot, UnfamiliarTableWarning
 from ohhell_env.bots.endgame import keep_to_sure_options
 from ohhell_env.bots.policy import every_table_layout
 from ohhell_env.bots.policy.fast import KIND, FastNetwork
@@ -154,12 +154,14 @@ class PolicyBot(Bot):
         return chances
 
     def warn_if_unfamiliar(self, tables: NDArray[np.void]) -> None:
-        """Warn, once, if this was not trained for these tables."""
+        """Give an `UnfamiliarTableWarning`, once, if this was not trained for these tables."""
         if self.trained_for is None or self._checked is tables:
             return
         self._checked = tables
         if told := self.trained_for.differences(tables):
-            warnings.warn(f"{self.name} was trained for {self.trained_for}; here it meets {told}", stacklevel=4)
+            # the usual filter shows a text once for each place: so this line is the place, whoever asked
+            said = f"{self.name} was trained for {self.trained_for}; here it meets {told}"
+            warnings.warn(said, UnfamiliarTableWarning, stacklevel=1)
             self.trained_for = None
 
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:

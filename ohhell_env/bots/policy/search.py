@@ -166,8 +166,11 @@ class PolicySearchBot(Bot):
         student = student_of(policy.meta["weights_sha256"])
         return cls(policy, seed, worlds, None if student is None else PolicyBot.load(student))
 
-    def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    def warn_if_unfamiliar(self, tables: NDArray[np.void]) -> None:
         self.policy.warn_if_unfamiliar(tables)
+
+    def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        self.warn_if_unfamiliar(tables)
         actions = np.empty(len(views), dtype=np.int64)
         plan = np.zeros(1, dtype=PLAN)
         for j in range(len(views)):
