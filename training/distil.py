@@ -12,7 +12,6 @@ folder.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import math
@@ -57,6 +56,7 @@ from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.learning.checkpoint import STATE, save_student
 from training.learning.config import Config
+from training.learning.options import check_ranges, check_same_run, plain
 from training.learning.student import Student
 
 MASKED = -1e9  # the logit of an action that is not legal
@@ -93,9 +93,8 @@ class Options:
     threads: int = 1
     """Threads of torch."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The options as plain data."""
-        return {**dataclasses.asdict(self), "folder": str(self.folder)}
+    def __post_init__(self) -> None:
+        check_ranges(self, {"random": (0, 1)})
 
 
 class Lessons(NamedTuple):
@@ -381,7 +380,7 @@ def distil(options: Options, console: Console) -> dict[str, float]:
             saved = time.monotonic()
     results = results or examine(student.quantised(scale), held_out, school, scale)
     told: dict[str, Any] = {"decisions": counters.decisions, "hands": counters.iteration * options.hands}
-    told |= {"cpu_hours": round(counters.cpu_seconds / 3600, 3), "seed": options.seed, "config": options.to_json()}
+    told |= {"cpu_hours": round(counters.cpu_seconds / 3600, 3), "seed": options.seed, "config": plain(options)}
     told["held_out"] = {name: round(value, 4) for name, value in results.items()}
     save_student(options.folder / "checkpoint", student.quantised(scale), source.name, teacher.meta, told)
     console.print(
@@ -414,14 +413,10 @@ def learn(
 def _claim(options: Options) -> None:
     """Write the run's options into its folder, or compare them with those there."""
     path = options.folder / CONFIG
-    now = {name: value for name, value in options.to_json().items() if name not in _FREE}
+    now = {name: value for name, value in plain(options).items() if name not in _FREE}
     now["weights_sha256"] = hashlib.sha256((find_checkpoint(options.teacher) / WEIGHTS).read_bytes()).hexdigest()
     if path.exists():
-        there = json.loads(path.read_text())
-        if changed := [f"{name} {there.get(name)!r} -> {now[name]!r}" for name in now if there.get(name) != now[name]]:
-            raise ValueError(
-                f"{options.folder} holds a run with other options: {'; '.join(changed)}; use another folder"
-            )
+        check_same_run(options.folder, json.loads(path.read_text()), now, _FREE)
     options.folder.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(now, indent=2) + "\n")
 

@@ -1,8 +1,9 @@
 """Learning by self-play.
 
-Read in this order: `config` (every option of a run), `tables` (its tables), `collector` (self-play experience),
-`network`, `learner` (what a learner is), `dmc`, `ppo` and `all_action` with its `all_action_collector` (three of them),
-`learners` (by name), `optimisation` (the gradient step), `validation` (fixed deals to watch a run by), `checkpoint` and
-`golden` (what a run saves), `past` (earlier policies as opponents), `student` (a fast policy in training), `progress`,
-`distributed`, `throughput`. The commands are `training.train` and `training.distil`.
+Read in this order: `options` (what those of all runs share), `config` (every option of a run), `tables` (its tables),
+`collector` (self-play experience), `network`, `learner` (what a learner is), `dmc`, `ppo` and `all_action` with its
+`all_action_collector` (three of them), `learners` (by name), `optimisation` (the gradient step), `validation` (fixed
+deals to watch a run by), `checkpoint` and `golden` (what a run saves), `past` (earlier policies as opponents),
+`student` (a fast policy in training), `progress`, `distributed`, `throughput`. The commands are `training.train` and
+`training.distil`.
 """

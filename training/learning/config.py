@@ -14,6 +14,7 @@ from ohhell_env.bots.policy.vectors import BLOCK
 from ohhell_env.rules.cards import STANDARD_DECK, Deck
 from ohhell_env.rules.limits import MAX_PLAYERS, MIN_PLAYERS, WIDE_MAX_PLAYERS, WIDE_MIN_PLAYERS
 from ohhell_env.rules.rules import Rules
+from training.learning.options import check_ranges, check_same_run, plain
 from training.learning.tables import Entry, Mixture, allows, mixture_of, read_entries
 
 # Options that a resumed run may change: how long, how fast, how often it is looked at.
@@ -173,48 +174,39 @@ class Config:
             raise ValueError(f"learner={self.learner!r} is not known; use {' or '.join(map(repr, OWN_DEFAULTS))}")
         for option, default in OWN_DEFAULTS[self.learner].items():
             object.__setattr__(self, option, getattr(self, option) or default)
-        for option, low, high in (
-            ("decisions", 1, 10**13),
-            ("cpu_minutes", 0, 10**9),
-            ("seed", 0, 2**63 - 1),
-            ("threads", 1, 1024),
-            ("width", 1, 65536),
-            ("depth", 1, 64),
-            ("max_hand_size", 0, 52),
-            ("large_hands", 0, 100),
-            ("sealed", 0, 1),
-            ("hook", 0, 1),
-            ("past", 0, 1),
-            ("past_from", 0, 1),
-            ("opponents_share", 0, 1),
-            ("hands", 1, 10**6),
-            ("epsilon", 0, 1),
-            ("final_epsilon", 0, self.epsilon),
-            ("temperature", 0, 1000),
-            ("ent_coef", 0, 100),
-            ("final_ent_coef", 0, self.ent_coef),
-            ("magnet", 0, 100),
-            ("gae_lambda", 0, 1),
-            ("clip_coef", 1e-6, 1),
-            ("vf_coef", 0, 1000),
-            ("close_cards", 0, 100),
-            ("close_bids", 0, 100),
-            ("held_out_iterations", 1, 10**6),
-            ("gate_deals", 2, 10**7),
-            ("minibatch_size", 1, 10**6),
-            ("update_epochs", 1, 100),
-            ("lr", 1e-9, 1),
-            ("final_lr", 0, self.lr),
-            ("warmup", 0, 10**9),
-            ("max_grad_norm", 1e-9, 1e9),
-            ("ema", 0, 0.999999),
-            ("save_minutes", 0, 10**6),
-            ("eval_minutes", 0, 10**6),
-            ("eval_deals", 1, 10**6),
-        ):
-            value = getattr(self, option)
-            if not low <= value <= high:
-                raise ValueError(f"{option}={value!r} is not allowed; use {low} to {high}")
+        own_ranges = {
+            "cpu_minutes": (0, 10**9),
+            "width": (1, 65536),
+            "depth": (1, 64),
+            "max_hand_size": (0, 52),
+            "large_hands": (0, 100),
+            "sealed": (0, 1),
+            "hook": (0, 1),
+            "past": (0, 1),
+            "past_from": (0, 1),
+            "opponents_share": (0, 1),
+            "epsilon": (0, 1),
+            "final_epsilon": (0, self.epsilon),
+            "temperature": (0, 1000),
+            "ent_coef": (0, 100),
+            "final_ent_coef": (0, self.ent_coef),
+            "magnet": (0, 100),
+            "gae_lambda": (0, 1),
+            "clip_coef": (1e-6, 1),
+            "vf_coef": (0, 1000),
+            "close_cards": (0, 100),
+            "close_bids": (0, 100),
+            "held_out_iterations": (1, 10**6),
+            "gate_deals": (2, 10**7),
+            "update_epochs": (1, 100),
+            "final_lr": (0, self.lr),
+            "warmup": (0, 10**9),
+            "max_grad_norm": (1e-9, 1e9),
+            "ema": (0, 0.999999),
+            "eval_minutes": (0, 10**6),
+            "eval_deals": (1, 10**6),
+        }
+        check_ranges(self, own_ranges)
         if self.width % BLOCK:
             raise ValueError(f"width={self.width!r} is not allowed; use a multiple of {BLOCK}")
         own = self.rules or self.tables
@@ -286,8 +278,7 @@ class Config:
 
     def to_json(self) -> dict[str, Any]:
         """The options as plain data."""
-        options = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
-        return {**options, "folder": str(self.folder)}
+        return plain(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Config:
@@ -313,13 +304,4 @@ def check_resumable(config: Config, folder: Path) -> None:
         ValueError: naming each option that differs, with both values.
     """
     before = Config.from_json(json.loads((folder / "config.json").read_text()))
-    names = (field.name for field in dataclasses.fields(Config))
-    changed = [
-        f"{name} {getattr(before, name)!r} -> {getattr(config, name)!r}"
-        for name in names
-        if name not in RESUMABLE | WITHOUT[config.learner] and getattr(before, name) != getattr(config, name)
-    ]
-    if changed:
-        raise ValueError(
-            f"{folder} holds a run with other options: {'; '.join(changed)}. Use those, or another --folder"
-        )
+    check_same_run(folder, vars(before), vars(config), RESUMABLE | WITHOUT[config.learner])
