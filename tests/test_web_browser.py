@@ -52,16 +52,16 @@ def seat(browser: Browser, address: str, size: tuple[int, int] = DESKTOP, **opti
 
 
 def play_on(page: Page, until: str) -> None:
-    """Click the first thing that may be done until something is seen."""
-    while not page.locator(until).count():
-        page.locator(f"{LEGAL}, #result .go, {until}").first.wait_for()
-        if page.locator("#result[open]").count():
-            if page.locator(until).count():
-                return
-            page.locator("#result .go").first.click()
-        elif page.locator(LEGAL).count():
-            page.locator(LEGAL).first.click()
-        page.wait_for_timeout(30)
+    """Click the first thing that may be done until something is seen.
+
+    From a click until the server has answered, the seat is busy and the result closed, so nothing is clicked twice.
+    """
+    todo = f"#own[aria-busy=false] :is({LEGAL}), #result[open] .go"
+    while True:
+        page.locator(f"{until}, {todo}").first.wait_for()
+        if page.locator(until).count():
+            return
+        page.locator(todo).first.click()
 
 
 OVER = "#result[open] a[href^='/replay']"
@@ -102,6 +102,36 @@ def test_the_hook_is_told_and_a_shut_bid_says_why(host: Server, browser: Browser
     expect(page.locator("#why")).to_have_text("The bids may not add up to 2 (the hook).")
     assert host.hall.tables[-1].table.game.bids[0] is None
     page.context.close()
+
+
+def test_a_second_click_plays_no_second_card(host: Server, browser: Browser) -> None:
+    page = seat(browser, host.url + host.open_table(changes=["ramp=4..1"], seed=3)["seats"]["0"])
+    page.locator(LEGAL).first.click()
+    cards, ready = page.locator("#cards button"), page.locator("#own[aria-busy=false] #cards .legal")
+    ready.first.dblclick()
+    ready.first.wait_for()
+    expect(cards).to_have_count(3)
+    click = "(node, detail) => node.dispatchEvent(new MouseEvent('click', {detail}))"
+    ready.first.evaluate(click, 3)  # one's turn has come again, and another card lies under the hasty pointer
+    assert ready.count(), "a click of the same series is no choice"
+    ready.first.evaluate(click, 0)  # as by the keyboard
+    expect(cards).to_have_count(2)
+    assert page.faults == []  # type: ignore[attr-defined]
+    page.context.close()
+
+
+def test_a_button_that_is_pressed_stays_while_others_come(host: Server, browser: Browser) -> None:
+    made = host.open_table(players=["person", "heuristic", "person"], changes=["ramp=2..1", "bids=open"], seed=3)
+    page = seat(browser, host.url + made["seats"]["2"])
+    page.locator(LEGAL).first.hover()
+    page.mouse.down()
+    expect(page.locator(".gone-note")).to_have_count(1)
+    other = seat(browser, host.url + made["seats"]["0"])
+    expect(page.locator(".gone-note")).to_have_count(0)
+    page.mouse.up()
+    other.locator("#bids button").first.wait_for()
+    for one in (page, other):
+        one.context.close()
 
 
 def test_two_people_at_one_table_see_each_others_moves_and_not_each_others_cards(

@@ -11,7 +11,7 @@ const RETRY = [500, 1000, 2000, 4000, 8000];
 
 const study = sessionStorage.getItem("ohhell-study"); // the address of a participant's page
 const token = location.pathname.split("/").pop();
-let socket, table = null, attempts = 0, fresh = true, sent = null, shownResult = -1;
+let socket, table = null, attempts = 0, fresh = true, sent = null, chose = false, shownResult = -1;
 
 // --- Small pieces --------------------------------------------------------------------------------------------------
 
@@ -38,11 +38,21 @@ function say(message) {
   if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
 }
 
-function act(choice) {
-  if (sent === table.number) return; // once is enough
-  sent = table.number;
+// Send a choice once. The second click of a double click is not a choice of its own, even where one's next turn has
+// come meanwhile and another card lies under the pointer.
+function act(choice, event) {
+  if (sent === table.number || (event.detail > 1 && chose)) return;
+  chose = true; // by this series of clicks
+  setSent(table.number);
+  event.currentTarget.classList.add("chosen");
   byId("why").textContent = "";
   say({ type: "act", action: choice.action, number: table.number });
+}
+
+// The number of the table that one's choice answers to, until the server has answered; the seat is busy so long.
+function setSent(number_) {
+  sent = number_;
+  byId("own").ariaBusy = String(sent !== null);
 }
 
 function refuse(why) {
@@ -174,25 +184,37 @@ function ownStatus() {
   return `How many tricks will you take? ${sum}${hook}`;
 }
 
+// Whether what an element shows is not what it showed before. What is the same stays: a button that is pressed while a
+// message comes in is still there when it is let go.
+const drawn = {};
+function changed(id, ...shown) {
+  const text = JSON.stringify(shown);
+  const differs = drawn[id] !== text;
+  drawn[id] = text;
+  return differs;
+}
+
 function drawBids() {
   const { scene, choices, shut } = table;
+  if (!changed("bids", table.number, scene.phase, choices, shut)) return;
   const words = choices.filter((one) => one.card === null && one.position === null);
   const bids = scene.phase === "bid" && choices.length
     ? Array.from({ length: scene.hand_size + 1 }, (_, bid) => String(bid)) : [];
   const numbers = bids.map((bid) => {
     const choice = words.find((one) => one.short === bid);
-    const node = button(bid, "bid", () => (choice ? act(choice) : refuse(shut.find((one) => one.short === bid).why)));
+    const node = button(bid, "bid", (event) => (choice ? act(choice, event) : refuse(shut.find((one) => one.short === bid).why)));
     node.ariaLabel = `bid ${bid}`;
     node.ariaDisabled = choice ? "false" : "true";
     return node;
   });
-  const others = scene.phase === "bid" ? [] : words.map((one) => button(one.text, "bid word", () => act(one)));
+  const others = scene.phase === "bid" ? [] : words.map((one) => button(one.text, "bid word", (event) => act(one, event)));
   byId("bids").replaceChildren(...numbers, ...others);
   byId("bids").hidden = !numbers.length && !others.length;
 }
 
 function drawCards() {
   const { scene, you, choices, shut } = table;
+  if (!changed("cards", table.number, you === null ? null : scene.seats[you], choices, shut)) return;
   if (you === null) { byId("cards").replaceChildren(); return; }
   const seat = scene.seats[you];
   const turn = choices.some((one) => one.card !== null || one.position !== null);
@@ -208,7 +230,7 @@ function drawCards() {
     if (name !== null) suit = face(name).suit;
     const label = name === null ? (position === null ? "a card that you do not see" : `card ${position}, face down`) : cardWords(name);
     const node = button(drawn, `play ${gap ? "gap" : ""} ${turn ? (choice ? "legal" : "not") : ""}`,
-      () => (choice ? act(choice) : turn ? refuse(why ?? "that card may not be played now") : undefined));
+      (event) => (choice ? act(choice, event) : turn ? refuse(why ?? "that card may not be played now") : undefined));
     node.ariaLabel = label;
     node.ariaDisabled = turn && choice ? "false" : "true";
     node.dataset.card = name ?? position ?? "";
@@ -364,9 +386,9 @@ function announce(events) {
 }
 
 function receive(message) {
-  if (message.type === "error") { sent = null; refuse(message.error); return; }
+  if (message.type === "error") { setSent(null); document.querySelector(".chosen")?.classList.remove("chosen"); refuse(message.error); return; }
   if (message.type === "hint") { byId("hint").disabled = false; drawAdvice(message); return; }
-  if (table === null || message.number !== table.number) sent = null;
+  if (table === null || message.number !== table.number) setSent(null);
   table = { ...table, ...message, advice: table?.advice };
   if (!fresh) announce(message.events);
   draw();
@@ -375,7 +397,7 @@ function receive(message) {
 
 function connect() {
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/${token}`);
-  socket.onopen = () => { attempts = 0; fresh = true; sent = null; byId("notice").hidden = true; };
+  socket.onopen = () => { attempts = 0; fresh = true; setSent(null); byId("notice").hidden = true; };
   socket.onmessage = (event) => receive(JSON.parse(event.data));
   socket.onclose = (event) => {
     byId("notice").hidden = false;
@@ -404,5 +426,6 @@ byId("last").onclick = showTrick;
 byId("scores").onclick = showSheet;
 byId("menu").onclick = showMenu;
 document.onkeydown = onKey;
+document.addEventListener("click", (event) => { if (event.detail <= 1) chose = false; }, true);
 WIDE.onchange = () => table && draw();
 connect();
