@@ -1,15 +1,30 @@
 """The input for every table: at standard tables what the standard input tells, nothing hidden in it, suits alike."""
 
+import hashlib
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from ohhell_env.bots.policy.bot import load_policy
 from ohhell_env.bots.policy.every_table import list_ones, write_words
-from ohhell_env.bots.policy.every_table_layout import BITS, NUM_INPUTS, NUM_WORDS, OUT_BID
+from ohhell_env.bots.policy.every_table_layout import (
+    BITS,
+    HAND_LAYOUT_HASH,
+    HAND_ONLY,
+    HAND_WORDS,
+    LAYOUT_HASH,
+    MATCH_SECTIONS,
+    NUM_INPUTS,
+    NUM_WORDS,
+    OUT_BID,
+)
 from ohhell_env.bots.policy.every_table_suits import labels_of, relabelling_of
 from ohhell_env.bots.policy.every_table_weights import for_every_table, same_inputs
 from ohhell_env.bots.policy.features import LABELS, canonical_relabelling, input_sources
-from ohhell_env.bots.policy.network import encode_views, num_inputs
+from ohhell_env.bots.policy.network import EVERY_TABLE, encode_views, num_inputs
 from ohhell_env.kernel.jit import jit_apart
 from ohhell_env.kernel.state import NONE, WIDE_FORM, compile_rules
 from ohhell_env.kernel.widening import widened_games, widened_tables
@@ -160,3 +175,92 @@ def test_payments_are_in_stakes_and_none_is_told_where_nobody_bids():
     words, _ = words_of(golden.games, golden.tables)
     assert bits_of(words)[0, BITS["pay"] :].sum() == 0
     assert NUM_INPUTS == 64 * NUM_WORDS and OUT_BID == 68
+
+
+# --- The match -----------------------------------------------------------------------------------------------------
+
+
+def section(words, name, rows):
+    """(N, rows, bins) of the bits of one of the match's sections."""
+    size = dict(MATCH_SECTIONS)[name]
+    return bits_of(words)[:, BITS[name] : BITS[name] + size].reshape(len(words), rows, -1)
+
+
+def test_leads_and_records_are_in_the_input_of_a_match():
+    """Base rules, 4 players: the second hand, of 3 cards, where making a bid is worth 11 points in the mean."""
+    simulator = Simulator(Rules(ramp=(5, 3)), 1, seed=1, observe=False)
+    while simulator.games["hand"][0] == 0:
+        simulator.play_random(1)
+    game = simulator.games[0]
+    player = int(game["player"])
+    for k, (score, made, missed, over, under) in enumerate(
+        [(20, 3, 1, 0, 2), (8, 0, 2, 2, 0), (20, 0, 0, 0, 0), (60, 9, 1, 4, 0)]
+    ):
+        seat = (player + k) % 4
+        for name, value in zip(
+            ("scores", "made", "missed", "over", "under"), (score, made, missed, over, under), strict=True
+        ):
+            game[name][seat] = value
+    words, _ = words_of(widened_games(simulator.games), widened_tables(simulator.tables))
+    lead = section(words, "lead", 9)[0]
+    assert [one.tolist().index(1) if one.any() else None for one in lead[:4]] == [11, 8, 2, None]
+    assert section(words, "hands_done", 1)[0, 0].tolist() == [0, 1, 0, 0, 0, 0]
+    made, over, under = (section(words, f"record_{name}", 10)[0] for name in ("made", "over", "under"))
+    assert [one.tolist().index(1) if one.any() else None for one in made[:4]] == [4, 0, None, 5]
+    assert [one.tolist().index(1) if one.any() else None for one in over[:4]] == [0, 4, None, 2]
+    assert [one.tolist().index(1) if one.any() else None for one in under[:4]] == [2, 0, None, 0]
+    simulator.tables["lowest"] = 1
+    words, _ = words_of(widened_games(simulator.games), widened_tables(simulator.tables))
+    assert [int(one.argmax()) for one in section(words, "lead", 9)[0][:3]] == [0, 8, 16], "behind is ahead"
+
+
+@pytest.mark.parametrize("name", ["oh_hell", "blob", "pocha", "crazy_whist"])
+def test_nothing_of_the_match_is_in_the_input_of_a_single_hand(name):
+    size = preset(name).hand_sizes[0]
+    simulator = Simulator(
+        [preset(name), replace(preset(name), ramp=(size,), trump="turned", cap=0)], 2, seed=2, form=WIDE_FORM
+    )
+    simulator.play_random(4)
+    words, _ = words_of(simulator.games, simulator.tables)
+    assert (words[0] & ~HAND_ONLY).any() and not (words[1] & ~HAND_ONLY).any()
+    assert not HAND_ONLY[HAND_WORDS : NUM_WORDS - 1].any() and HAND_ONLY[:HAND_WORDS].any()
+
+
+def test_a_checkpoint_from_before_the_inputs_of_the_match_plays_as_it_did(tmp_path):
+    """Its weights are for fewer inputs; those of the match count for nothing, in matches too."""
+    bot = load_policy("mix512")
+    rng = np.random.default_rng(1)
+    tensors = for_every_table(bot.network.tensors, bot.network.sections)
+    tensors["trunk.0.weight"] += rng.normal(0, 0.05, tensors["trunk.0.weight"].shape).astype(np.float32)
+    older = {**tensors, "trunk.0.weight": tensors["trunk.0.weight"][:, : 64 * HAND_WORDS].copy()}
+    folder = tmp_path / "older"
+    folder.mkdir()
+    data = save(older)
+    meta = {
+        **bot.meta,
+        "tables": None,
+        "input_layout": HAND_LAYOUT_HASH,
+        "weights_sha256": hashlib.sha256(data).hexdigest(),
+    }
+    meta["network"] = {**bot.meta["network"], "sections": list(EVERY_TABLE)}
+    (folder / "weights.safetensors").write_bytes(data)
+    (folder / "meta.json").write_text(json.dumps(meta))
+    loaded = load_policy(folder)
+    simulator = Simulator([preset("oh_hell"), preset("blob")], 40, seed=3, observe=False, form=WIDE_FORM)
+    for _ in range(4):
+        simulator.play_random(40)
+        words, _ = words_of(simulator.games, simulator.tables)
+        assert (words[:, HAND_WORDS:] != 0).any()
+        hidden = bits_of(words)[:, : 64 * HAND_WORDS].astype(np.float32)
+        for layer in range(bot.network.depth):
+            hidden = np.maximum(hidden @ older[f"trunk.{2 * layer}.weight"].T + older[f"trunk.{2 * layer}.bias"], 0)
+        expected = hidden @ older["head.weight"].T + older["head.bias"]
+        assert loaded.network(words) == pytest.approx(expected, abs=1e-4)
+    meta["input_layout"] = "0123456789abcdef"
+    (folder / "meta.json").write_text(json.dumps(meta))
+    with pytest.raises(ValueError, match="input_layout"):
+        load_policy(folder)
+
+
+def test_the_older_layout_is_the_one_that_was():
+    assert HAND_LAYOUT_HASH == "1a3b89b0b471a69d" and HAND_LAYOUT_HASH != LAYOUT_HASH

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
+import numpy as np
 import pytest
-from tables import PLAYERS, given_deck, legal, play
+from tables import EVERY_TABLE, PLAYERS, given_deck, legal, play
 
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit
-from ohhell_env.kernel.state import BID, NO_TRUMP, PLAY
+from ohhell_env.kernel.state import BID, MATCH_OVER, NO_TRUMP, PLAY
+from ohhell_env.records.match import Match
 from ohhell_env.rules.cards import parse_card
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
@@ -180,3 +183,23 @@ def seats_of_the_first(games: Any) -> Int:
 def test_compiled_code_takes_the_functions_of_the_records_form(rules: Rules) -> None:
     simulator = Simulator(rules, 1, seed=1, observe=False)
     assert seats_of_the_first(simulator.games) == simulator.form.players
+
+
+@pytest.mark.parametrize("name", ["oh_hell", "golden and miser", "cooperative", "blind bids"])
+def test_each_seats_record_of_bids_is_what_its_hands_came_to(name: str) -> None:
+    tables = {**EVERY_TABLE, "oh_hell": Rules(), "golden and miser": Rules(ramp=(3, "4 golden", 2, "3 miser", 5))}
+    match, choice = Match(tables[name], seed=4), random.Random(2)
+    while match.game.phase != MATCH_OVER:
+        match.step(choice.choice(match.game.legal_actions))
+    record, players = match.games[0], match.rules.players
+    off = np.array([[taken - bid for bid, taken in zip(hand.bids, hand.taken, strict=True)]
+                    for hand in match.game.past_hands if None not in hand.bids])  # fmt: skip
+    assert len(off) >= 2
+    assert record["made"][:players].tolist() == (off == 0).sum(0).tolist()
+    assert record["missed"][:players].tolist() == (off != 0).sum(0).tolist()
+    assert record["over"][:players].tolist() == np.maximum(off, 0).sum(0).tolist()
+    assert record["under"][:players].tolist() == np.maximum(-off, 0).sum(0).tolist()
+    again = Simulator(match.rules, 1, seed=5)
+    again.games[0] = record
+    again.reset()
+    assert not any(again.games[field].any() for field in ("made", "missed", "over", "under"))

@@ -101,6 +101,10 @@ def start_match(game: Game, table: Table, decks: Any, seed: Int, dealer: Int) ->
     game["dealer"] = dealer
     for seat in range(seats(game)):
         game["scores"][seat] = 0.0
+        game["made"][seat] = 0
+        game["missed"][seat] = 0
+        game["over"][seat] = 0
+        game["under"][seat] = 0
     start_ramp(game, table)
     start_hand(game, table, decks)
 
@@ -326,9 +330,21 @@ def score_hand(game: Game, table: Table) -> None:
     """Add each seat's points for (hand size, bid, taken); the hand is over."""
     for seat in range(table["players"]):
         game["scores"][seat] += hand_points(game, table, seat)
+        if game["bids"][seat] != NONE:
+            note_bid(game, seat)
     game["phase"] = HAND_OVER
     game["player"] = NONE
     game["legal"] = 0
+
+
+@jit
+def note_bid(game: Game, seat: Int) -> None:
+    """Add what a seat's bid came to to its record in the match."""
+    off = np.int64(game["taken"][seat]) - game["bids"][seat]
+    game["made"][seat] += off == 0
+    game["missed"][seat] += off != 0
+    game["over"][seat] += max(off, 0)
+    game["under"][seat] += max(-off, 0)
 
 
 # --- What a result is worth to a seat: asked by bots, search, reviews, rewards and standings -------------------------

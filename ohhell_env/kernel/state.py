@@ -68,6 +68,11 @@ def _game_fields(seats: int, cards: int, words: Any = (), shorts: Any = ()) -> l
         ("winning", np.int16),  # () seat that wins the current trick as it stands; NONE before its lead
         ("best", np.int16),  # () that seat's card; NONE
         *shorts,
+        # What each seat's bids came to in the hands of the match that are over, deals of a hand that failed too.
+        ("made", np.int16, (seats,)),  # (S,) bids made
+        ("missed", np.int16, (seats,)),  # (S,) bids missed
+        ("over", np.int16, (seats,)),  # (S,) tricks beyond its bids
+        ("under", np.int16, (seats,)),  # (S,) tricks short of its bids
         ("bids", np.int8, (seats,)),  # (S,) 0..hand_size; NONE = not yet
         ("taken", np.int8, (seats,)),  # (S,) tricks, 0..hand_size
         ("voids", np.int8, (seats,)),  # (S,) bit per suit in which the seat has failed to follow

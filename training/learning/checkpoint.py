@@ -17,6 +17,7 @@ from safetensors.numpy import save as numpy_bytes
 from safetensors.torch import save as tensor_bytes
 
 from ohhell_env.bots.policy.bot import CARD, ENVIRONMENT, FORMAT, META, WEIGHTS, input_layout
+from ohhell_env.bots.policy.every_table_weights import with_match_inputs
 from ohhell_env.bots.policy.fast import KIND, FastNetwork
 from ohhell_env.bots.policy.network import FrozenNetwork
 from ohhell_env.bots.policy.trained_for import TrainedFor
@@ -95,7 +96,8 @@ def load_state(
     try:
         with safe_open(path, framework="pt") as file:
             counters = Counters(**json.loads((file.metadata() or {})["counters"]))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            arrays = with_match_inputs({name: file.get_tensor(name).numpy() for name in file.keys()})  # noqa: SIM118
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
         for part, module in (("network.", network), ("average.", average)):
             module.load_state_dict({k.removeprefix(part): v for k, v in tensors.items() if k.startswith(part)})
         for name, parameter in network.named_parameters():
@@ -158,7 +160,7 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
         "format": FORMAT,
         "environment": ENVIRONMENT,
         "observation_layout": LAYOUT_HASH,
-        "input_layout": input_layout(network.sections),
+        "input_layout": input_layout(network.describe()),
         "network": network.describe(),
         "outputs": learner_of(config).outputs,
         "tables": tables.to_json() if (tables := tables_of(config)) else None,
@@ -195,7 +197,7 @@ def save_student(
         "format": FORMAT,
         "environment": ENVIRONMENT,
         "observation_layout": LAYOUT_HASH,
-        "input_layout": input_layout(()),
+        "input_layout": input_layout(network.describe()),
         "network": network.describe(),
         "outputs": teacher_meta["outputs"],
         "tables": teacher_meta["tables"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ohhell_env.bots.base import Bot, UnfamiliarTableWarning
 from ohhell_env.bots.endgame import keep_to_sure_options
 from ohhell_env.bots.policy import every_table_layout
+from ohhell_env.bots.policy.every_table_weights import with_match_inputs
 from ohhell_env.bots.policy.fast import KIND, FastNetwork
 from ohhell_env.bots.policy.fast_every_table import FastEveryTableNetwork
 from ohhell_env.bots.policy.features import (
@@ -40,9 +41,14 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 CHECKPOINT_FOLDERS = (_PACKAGE / "checkpoints", _PACKAGE.parent / "checkpoints")
 
 
-def input_layout(sections: Sequence[str]) -> str:
-    """Hash of the input's layout, by the sections of a network."""
-    return every_table_layout.LAYOUT_HASH if tuple(sections) == EVERY_TABLE else INPUT_HASH
+def input_layout(network: Mapping[str, Any]) -> str:
+    """Hash of the input's layout, by a network's `describe`."""
+    return every_table_layout.LAYOUT_HASH if is_for_every_table(network) else INPUT_HASH
+
+
+def is_for_every_table(network: Mapping[str, Any]) -> bool:
+    """Whether a network, by its `describe`, has the input for every table."""
+    return bool(network.get("every_table")) or tuple(network.get("sections", ())) == EVERY_TABLE
 
 
 @jit
@@ -237,8 +243,10 @@ def load_checkpoint(folder: Path) -> tuple[FrozenNetwork | FastNetwork, dict[str
         )
     description = dict(meta["network"])
     if description.pop("kind", None) == KIND:
-        kind = FastEveryTableNetwork if description.pop("every_table", False) else FastNetwork
-        return kind(read_tensors(data, str(path)), **description, source=str(path)), meta
+        tensors = read_tensors(data, str(path))
+        if description.pop("every_table", False):
+            return FastEveryTableNetwork(with_match_inputs(tensors), **description, source=str(path)), meta
+        return FastNetwork(tensors, **description, source=str(path)), meta
     return read_network(data, description, str(path)), meta
 
 
@@ -260,12 +268,15 @@ def _read_meta(path: Path) -> dict[str, Any]:
     if not isinstance(meta, dict) or (missing := [key for key in needed if key not in meta]):
         lacks = "" if not isinstance(meta, dict) else f": it lacks {', '.join(missing)}"
         raise ValueError(f"{path} is not a checkpoint's {META}{lacks}")
-    sections = meta["network"].get("sections", ()) if isinstance(meta["network"], dict) else ()
+    network = meta["network"] if isinstance(meta["network"], dict) else {}
+    older = every_table_layout.HAND_LAYOUT_HASH  # without the match's sections
+    if is_for_every_table(network) and meta["input_layout"] in (older, INPUT_HASH if "every_table" in network else ""):
+        meta["input_layout"] = every_table_layout.LAYOUT_HASH
     for key, ours in (
         ("format", FORMAT),
         ("environment", ENVIRONMENT),
         ("observation_layout", LAYOUT_HASH),
-        ("input_layout", input_layout(sections)),
+        ("input_layout", input_layout(network)),
     ):
         if meta[key] != ours:
             raise ValueError(

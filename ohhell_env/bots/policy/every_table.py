@@ -1,7 +1,7 @@
 """What a policy for every table is fed: a bit for each thing that a seat knows, written into 64-bit words.
 
-The bits are those of the wide observation's sections, what a card player works out, the table itself, and what each
-bid would pay; `every_table_layout` says where they stand, `every_table_suits` how suits are renamed.
+The bits are those of the wide observation's sections, what a card player works out, the table itself, what each bid
+would pay, and how a match stands; `every_table_layout` says where they are, `every_table_suits` how suits are renamed.
 
 Payments are in units of the table's stake at this hand size: what making a bid is worth beyond missing it by one, in
 the mean of the bids that are usual. So a scoring of 10 points and one of 1 look alike where they are alike.
@@ -17,10 +17,14 @@ from ohhell_env.bots.policy.every_table_layout import (
     ABOVE,
     BELOW,
     BITS,
+    DONE_EDGES,
     EDGES,
+    LEAD_EDGES,
     MADE,
     MAX_COUNT,
     NUM_WORDS,
+    OFF_EDGES,
+    SHARE_EDGES,
     WORD,
     WORDS,
 )  # fmt: skip
@@ -76,6 +80,9 @@ _AT_TRICKS, _AT_SPECIAL, _AT_DEALS, _AT_BROKEN, _AT_PHASE = (
 _AT_FLAGS, _AT_CHOICES, _AT_LENGTH, _AT_UNSEEN_LENGTH, _AT_PAY = (
     BITS[name] for name in ("flags", "choices", "length", "unseen_length", "pay")
 )
+_AT_LEAD, _AT_DONE, _AT_MADE, _AT_OVER, _AT_UNDER = (
+    BITS[name] for name in ("lead", "hands_done", "record_made", "record_over", "record_under")
+)
 _BID_ROW, _NEED_ROW, _NUM_GAPS = WIDE_NUM_BIDS + 2, MAX_NEED - MIN_NEED + 1, len(SCORE_GAPS)
 _FIRST_CHOICES = np.cumsum([0, *map(len, CHOICES.values())])
 _NUM_SPECIALS, _NUM_FLAGS, _NUM_PLEDGES = len(SPECIALS), len(FLAGS), len(PLEDGES)
@@ -94,6 +101,8 @@ def write_words(game: Any, table: Any, viewer: Int, relabelling: Int, words: Any
     write_place(game, table, viewer, words, row)
     write_table(table, relabelling, words, row)
     write_pay(game, table, viewer, words, row)
+    if table["num_hands"] > 1:
+        write_standing(game, table, viewer, words, row)
 
 
 @jit_apart
@@ -332,10 +341,38 @@ def write_pay(game: Any, table: Any, viewer: Int, words: Any, row: Int) -> None:
     for bid in range(low, high + 1):
         for what in range(3):
             worth = payment(game, table, viewer, np.int64(bid), what) / unit
-            place = np.int64(0)
-            while place < EDGES.shape[0] and worth >= EDGES[place]:
-                place += 1
-            put_bit(words, row, _AT_PAY + (3 * bid + what) * (EDGES.shape[0] + 1) + place)
+            put_bin(words, row, _AT_PAY, np.int64(3 * bid + what), EDGES, worth)
+
+
+@jit
+def put_bin(words: Any, row: Int, at: Int, number: Int, edges: Any, value: float) -> None:
+    """A one in the bin of a value: that of the rows of ``len(edges) + 1`` bits from ``at`` on which ``number`` says."""
+    place = np.int64(0)
+    while place < edges.shape[0] and value >= edges[place]:
+        place += 1
+    put_bit(words, row, at + number * (edges.shape[0] + 1) + place)
+
+
+@jit_apart
+def write_standing(game: Any, table: Any, viewer: Int, words: Any, row: Int) -> None:
+    """The match's sections: lead of the viewer over each other seat in stakes, hands done, each seat's record of bids.
+
+    A lead is how far the viewer's total is ahead: where the lowest total wins, how far it is below.
+    """
+    players = table["players"]
+    unit = stake(game, table, viewer)
+    put_bin(words, row, _AT_DONE, np.int64(0), DONE_EDGES, float(game["hand"]))
+    seat = viewer
+    for k in range(players):
+        if k > 0:
+            lead = rulebook.direction(table) * (game["scores"][viewer] - game["scores"][seat])
+            put_bin(words, row, _AT_LEAD, np.int64(k - 1), LEAD_EDGES, lead / unit)
+        bids = np.int64(game["made"][seat]) + game["missed"][seat]
+        if bids > 0:
+            put_bin(words, row, _AT_MADE, np.int64(k), SHARE_EDGES, game["made"][seat] / bids)
+            put_bin(words, row, _AT_OVER, np.int64(k), OFF_EDGES, game["over"][seat] / bids)
+            put_bin(words, row, _AT_UNDER, np.int64(k), OFF_EDGES, game["under"][seat] / bids)
+        seat = left_of(seat, players)
 
 
 @jit

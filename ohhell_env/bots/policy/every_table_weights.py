@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.bots.policy.every_table_layout import (
     BITS,
+    HAND_WORDS,
     MAX_COUNT,
     NUM_INPUTS,
     NUM_OUTPUTS,
@@ -112,3 +114,19 @@ def for_every_table(
     new, old = same_outputs().T
     outputs[new], biases[new] = head[old], bias[old]
     return {**tensors, "trunk.0.weight": weight, "head.weight": outputs, "head.bias": biases}
+
+
+FIRST_LAYERS = ("trunk.0.weight", "first.weight")  # of networks for every table, and of fast ones
+
+
+def with_match_inputs(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The weights of a network from before the match's sections with 0 for these; those of others as they are.
+
+    Args:
+        tensors: by name; the first layer's are (W, inputs), under names that end in one of `FIRST_LAYERS`.
+    """
+    found = dict(tensors)
+    for name, tensor in tensors.items():
+        if name.endswith(FIRST_LAYERS) and tensor.ndim == 2 and tensor.shape[1] == WORD * HAND_WORDS:
+            found[name] = np.pad(tensor, ((0, 0), (0, NUM_INPUTS - tensor.shape[1])))
+    return found

@@ -12,6 +12,7 @@ from safetensors.numpy import load as load_tensors
 
 from ohhell_env.bots.policy import every_table_layout
 from ohhell_env.bots.policy.every_table_encoder import EveryTableEncoder
+from ohhell_env.bots.policy.every_table_weights import with_match_inputs
 from ohhell_env.bots.policy.features import (
     HAND_SECTIONS,
     IDENTITY,
@@ -195,9 +196,11 @@ def read_tensors(data: bytes, path: str) -> dict[str, NDArray[Any]]:
 
 
 def read_network(data: bytes, description: Mapping[str, Any], path: str) -> FrozenNetwork:
-    """The network of a safetensors file's bytes.
+    """The network of a safetensors file's bytes; one for every table may be older than the inputs of the match.
 
     Raises:
         ValueError: if the bytes are no safetensors file, or not of the network that is described.
     """
-    return FrozenNetwork(read_tensors(data, path), **description, source=path)
+    tensors = read_tensors(data, path)
+    every_table = tuple(description["sections"]) == EVERY_TABLE
+    return FrozenNetwork(with_match_inputs(tensors) if every_table else tensors, **description, source=path)
