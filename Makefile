@@ -2,8 +2,9 @@
 # creates .venv and installs them there, pinned by constraints.txt; after that each starts at once.
 
 PYTHON ?= python3
-# One file's tests run in one worker: what a file compiles for itself is compiled once.
-PYTEST_ARGS ?= -n 2 --dist loadfile
+# Each worker takes one half of the tests, in order, so that neighbours, which compile the same functions, stay together;
+# whoever is done first takes tests from the end of the other's.
+PYTEST_ARGS ?= -n 2 --dist worksteal
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -14,7 +14,8 @@ from ohhell_env.rules.rules import Rules
 from ohhell_env.rules.scoring import resolve
 from ohhell_env.simulator import Simulator
 
-HANDS = 4_000  # for each number of players: 20,000 in all
+HANDS = 800  # for each number of players: 4,000 in all
+MANY_HANDS = 20_000  # in the long test
 SUITS = "CDHS"
 
 
@@ -87,15 +88,26 @@ def check_view(referee: Referee, observation: NDArray[np.int8], viewer: int, rul
 
 @pytest.mark.parametrize("players", PLAYERS)
 def test_the_kernel_and_the_referee_agree_on_every_move(players: int) -> None:
-    rng = np.random.default_rng(players)
+    play_beside_each_other(players, HANDS, players)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("players", PLAYERS)
+def test_the_kernel_and_the_referee_agree_on_every_move_of_many_hands(players: int) -> None:
+    play_beside_each_other(players, MANY_HANDS, 100 + players)
+
+
+def play_beside_each_other(players: int, wanted: int, seed: int) -> None:
+    """Random matches on the kernel and the referee until so many hands are over."""
+    rng = np.random.default_rng(seed)
     tables = variety(players)
-    simulator = Simulator(tables, num_games=50, seed=players)
+    simulator = Simulator(tables, num_games=50, seed=seed)
     referees = [referee_for(simulator[i].rules) for i in range(len(simulator))]
     for i, referee in enumerate(referees):
         deal_as_the_kernel_did(referee, simulator, i)
     batch = simulator.current()
     hands = decisions = 0
-    while hands < HANDS:
+    while hands < wanted:
         actions = random_actions(batch.action_mask, rng)
         viewers = rng.integers(players, size=len(simulator))
         views = simulator.observation(viewers)

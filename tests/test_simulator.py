@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from tables import PLAYERS, random_actions, random_steps, variety
+from tables import PLAYERS, random_actions, random_steps, shortened, variety
 
+from ohhell_env.rules.presets import PRESETS
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Batch, Simulator, game_seeds
 from ohhell_env.table.text import table_text
@@ -269,37 +272,47 @@ def test_a_hundred_thousand_games_fit_in_a_hundred_megabytes() -> None:
 
 
 PROGRAM = """
-import hashlib, numpy as np
-from ohhell_env.rules.presets import PRESETS, preset
+import hashlib, json, sys
+import numpy as np
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-tables = {
-    "sealed and open": [Rules(players=3, ramp=(2, 3)), Rules(players=5, ramp=(4, 1), bids="open", hook=False)],
-    **{name: [preset(name)] for name in PRESETS},
-}
-for name, rules in tables.items():
-    digest = hashlib.sha256()
+for name, rules in json.load(sys.stdin).items():
+    rules = [Rules.from_json(one) for one in rules]
+    digest, hands = hashlib.sha256(), 0
     simulator = Simulator(rules, len(rules), seed=11)
     batch = simulator.reset()
-    for step in range(40):
+    for step in range(24):
         chances = np.random.default_rng(step).random(batch.action_mask.shape)
         batch = simulator.step(np.argmax(batch.action_mask * (1 + chances), axis=1))
+        hands += int(batch.hand_over.sum())
         for part in batch:
             digest.update(part.tobytes())
-    simulator.play_random(40)
+    simulator.play_random(20)
     digest.update(simulator.games.tobytes())
-    print(name, digest.hexdigest())
+    print(name, hands, digest.hexdigest())
 """
+# Hands so short that all are scored and another is dealt.
+EVERYWHERE = {
+    "sealed and open": [Rules(players=3, ramp=(2, 3)), Rules(players=5, ramp=(2, 1), bids="open", hook=False)],
+    **{name: [replace(shortened(PRESETS[name]), players=3)] for name in PRESETS},
+}
 
 
 def run(**environment: str) -> str:
+    tables = json.dumps({name: [one.to_json() for one in rules] for name, rules in EVERYWHERE.items()})
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env={**os.environ, **environment}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, **environment},
+        input=tables,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return done.stdout
 
 
 def test_two_processes_and_plain_python_give_the_same_games_at_every_preset() -> None:
     compiled = run()
+    assert all(int(line.split()[-2]) for line in compiled.splitlines()) and compiled.count("\n") == len(EVERYWHERE)
     assert compiled == run()
     assert compiled == run(NUMBA_DISABLE_JIT="1")

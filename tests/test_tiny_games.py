@@ -49,8 +49,18 @@ def gains(rules, network):
     return found.best - found.values
 
 
-@pytest.mark.parametrize("bids", ["sealed", "open"])
-@pytest.mark.parametrize("learner", LEARNERS)
+LONG = pytest.mark.long
+
+
+@pytest.mark.parametrize(
+    ("learner", "bids"),
+    [
+        ("dmc", "sealed"),
+        ("ppo", "open"),
+        pytest.param("dmc", "open", marks=LONG),
+        pytest.param("ppo", "sealed", marks=LONG),
+    ],
+)
 def test_single_cards_are_played_within_1_percent_of_a_best_response_in_every_seat(learner, bids, tmp_path):
     rules = table("AC KC QC AD KD QD AH KH", 1, bids)
     config = config_for(rules, learner, tmp_path, decisions=150_000, lr=2e-3)
@@ -77,10 +87,13 @@ WIDE = {
 }
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize(
-    ("name", "decisions"),
-    [("negative", 60_000), *(pytest.param(name, 300_000, marks=pytest.mark.long) for name in list(WIDE)[1:])],
+    ("name", "decisions", "learner"),
+    [
+        ("negative", 60_000, "ppo"),
+        pytest.param("negative", 60_000, "dmc", marks=LONG),
+        *(pytest.param(name, 300_000, learner, marks=LONG) for name in list(WIDE)[1:] for learner in LEARNERS),
+    ],
 )
 def test_wide_tables_are_played_within_1_percent_of_a_best_response_by_a_network_for_every_table(
     name, decisions, learner, tmp_path

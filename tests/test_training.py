@@ -309,7 +309,7 @@ def wait_for_rows(process, folder, rows):
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize("decisions", [1, 100, 1777])
+@pytest.mark.parametrize("decisions", [1, 777])
 def test_a_run_stops_at_the_decisions_asked_for_and_says_what_is_where(decisions, tmp_path):
     console = Console(record=True, width=300, file=io.StringIO())
     train(tiny(tmp_path, decisions=decisions), console)

@@ -16,7 +16,7 @@ from variant_tables import RARE, preset_tables, variants
 from ohhell_env import Rules, ohhell_v0
 from ohhell_env.simulator import Simulator
 
-GAMES = 4  # beside each other at each table
+GAMES = 4  # beside each other at a table
 PARTS = 8
 
 
@@ -45,21 +45,23 @@ def what_happened(referee: VariantReferee) -> Iterator[str]:
             yield "the match is lost" if referee.lost else "dealt again" if referee.attempt else "it worked"
 
 
-def play_beside_each_other(rules: Rules, hands: int, seed: int, sights: float = 0.06) -> Counter[str]:
+def play_beside_each_other(
+    rules: Rules, hands: int, seed: int, sights: float = 0.06, games: int = GAMES
+) -> Counter[str]:
     """Random matches on the kernel and the referee until so many hands are over; every move and every fact alike.
 
-    What seats see is slow to compare: of that a share.
+    ``games`` are played beside each other. What seats see is slow to compare: of that a share.
     """
     happened: Counter[str] = Counter()
     rng = np.random.default_rng(seed)
-    simulator = Simulator([rules], num_games=GAMES, seed=seed)
+    simulator = Simulator([rules], num_games=games, seed=seed)
     kernel = KernelWords(rules)
     referees = [kernel.sit_down(record) for record in simulator.games]
     batch = simulator.current()
     played = 0
     while played < hands:
         actions = random_actions(batch.action_mask, rng)
-        viewers = rng.integers(rules.players, size=GAMES)
+        viewers = rng.integers(rules.players, size=games)
         views = simulator.observation(viewers)
         for i, referee in enumerate(referees):
             if not rules.standard and rng.random() < sights:
@@ -91,7 +93,7 @@ def play_beside_each_other(rules: Rules, hands: int, seed: int, sights: float = 
 def test_kernel_and_referee_agree_at_every_table(part: int) -> None:
     for number, rules in enumerate(variants()):
         if number % PARTS == part:
-            play_beside_each_other(rules, 4, number)
+            play_beside_each_other(rules, 2, number, games=2)
 
 
 def test_kernel_and_referee_agree_where_what_is_rare_happens() -> None:
@@ -119,7 +121,7 @@ def test_kernel_and_referee_agree_in_fifty_hands_at_every_table(part: int) -> No
 def test_kernel_and_referee_agree_at_every_preset(part: int) -> None:
     for number, (_, rules) in enumerate(preset_tables()):
         if number % PARTS == part:
-            play_beside_each_other(rules, 4, number)
+            play_beside_each_other(rules, 2, number, games=2)
 
 
 def play_a_match_in_the_environment(rules: Rules, seed: int) -> None:
