@@ -45,7 +45,7 @@ $(INTEGRATIONS:%=test-integration-%): test-integration-%: .integrations/%/.insta
 .PRECIOUS: .integrations/%/.installed
 
 # The extras that docs/integrations.md gives for a fresh environment: they install together, beside the pinned versions.
-EXTRAS := train,render,plots,sb3,torchrl,textarena,openspiel
+EXTRAS := train,render,plots,data,sb3,torchrl,textarena,openspiel
 test-extras: $(STAMP) ## Look whether every extra installs beside the pinned versions; changes nothing
 	$(BIN)/python -m pip install --quiet --dry-run --ignore-installed -c constraints.txt -e ".[$(EXTRAS)]"
 
@@ -68,5 +68,5 @@ $(STAMP): pyproject.toml constraints.txt
 	    echo "    make $(or $(MAKECMDGOALS),test) PYTHON=python3.12" >&2; exit 1; }
 	@echo "Installing into $(VENV): a few minutes, this once"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[train,render,web,dev]"
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[train,render,web,data,dev]"
 	@touch $@

@@ -23,6 +23,7 @@ from ohhell_env.kernel.state import (
     check_seed,
     compile_rules,
     form_of,
+    form_of_records,
     given_decks,
     own_arrays,
 )
@@ -418,3 +419,12 @@ def game_seeds(seed: int | ArrayLike, num_games: int) -> NDArray[np.int64]:
         raise ValueError(f"seed has {len(given)} entries for {num_games} games")
     seeds[:] = [check_seed(one) for one in given]
     return seeds
+
+
+def observed(games: NDArray[np.void], tables: NDArray[np.void]) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+    """What the seats to act in some games, or in a bot's views of them, see and may do: (N, D) int8, (N, A) bool."""
+    form = form_of_records(games)
+    observation = np.empty((len(games), observation_size(form)), dtype=np.int8)
+    mask, player = np.empty((len(games), form.num_actions), dtype=np.int8), np.empty(len(games), dtype=np.int64)
+    observe_current(games, tables, 0, len(games), observation, mask, player)
+    return observation, mask.astype(np.bool_)

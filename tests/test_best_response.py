@@ -7,11 +7,11 @@ import pytest
 import torch
 
 import training.best_response
+from ohhell_env.arena.exact import Tree, policy_of
 from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.rules import Rules
 from training.best_response import exploiter_gain, main, set_up, train_exploiter
-from training.exact import Tree, policy_of
 from training.learning.checkpoint import Counters, save_checkpoint
 from training.learning.config import Config
 from training.learning.network import ActorCritic, PolicyNetwork, TrainingNetwork

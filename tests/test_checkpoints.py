@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 
 from ohhell_env.arena.evaluate import main as evaluate_command
 from ohhell_env.arena.matches import ArenaError
+from ohhell_env.arena.results import weights_hash
 from ohhell_env.bots.policy import bot as policy
 from ohhell_env.bots.policy.bot import META, WEIGHTS, PolicyBot, load_policy, shipped_checkpoints
 from ohhell_env.bots.policy.network import FrozenNetwork
@@ -146,6 +147,27 @@ def test_the_leaderboard_has_the_best_first_and_the_unmeasured_last(
     assert names == [best, "two" if best == "one" else "one", "three"]
     monkeypatch.setattr(publish, "shipped_checkpoints", lambda: {name: published / name for name in sorted(names)})
     assert publish.best_shipped() == f"checkpoints/{best}"
+
+
+def test_a_result_of_the_benchmark_stands_in_the_leaderboard_as_long_as_it_is_of_these_weights(tmp_path: Path) -> None:
+    runs = [run_of(tmp_path / str(seed), seed) for seed in (1, 2)]
+    score = {"mean": 51.2, "low": 50.0, "high": 52.4, "n": 9}
+    result = {
+        "benchmark": "OhHell-Bench",
+        "version": "v1",
+        "format": 1,
+        "quick": True,
+        "player": {"name": "one", "weights": weights_hash(runs[0])},
+        "figures": [{"track": "core", "part": "", "score": score}],
+    }
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    folder = publish.publish(runs[0], "one", to=tmp_path / "to", bench=tmp_path / "result.json")
+    assert "| 51.2 ±1.2 (quick) |" in (tmp_path / "to" / "README.md").read_text()
+    with pytest.raises(ArenaError, match="measured 'one', which is not this checkpoint"):
+        publish.publish(runs[1], "two", to=tmp_path / "to", bench=tmp_path / "result.json")
+    assert not (tmp_path / "to" / "two").exists()
+    publish.publish(runs[1], "one", to=tmp_path / "to")
+    assert folder.joinpath(publish.BENCH).exists() and "51.2" not in (tmp_path / "to" / "README.md").read_text()
 
 
 def test_a_report_of_other_weights_is_refused_and_nothing_is_written(published: Path, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from ohhell_env.arena.exact import Tree, every_deal, num_deals, policy_of, responses, uniform
+from ohhell_env.arena.returns import write_returns
 from ohhell_env.bots.heuristic import HeuristicBot
 from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.random import RandomBot
@@ -16,9 +18,8 @@ from ohhell_env.kernel.state import HAND_OVER
 from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
-from training.exact import Tree, every_deal, num_deals, policy_of, responses, uniform
 from training.learning.network import PolicyNetwork
-from training.learning.tables import take_actions, write_returns
+from training.learning.tables import take_actions
 
 BID_0, BID_1 = 52, 53
 

@@ -13,10 +13,10 @@ import pytest
 import torch
 from rich.console import Console
 
+from ohhell_env.arena.exact import Tree, policy_of, responses
 from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.rules import Rules
-from training.exact import Tree, policy_of, responses
 from training.learning.config import Config
 from training.train import first_network, train
 

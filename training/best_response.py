@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ohhell_env.arena.evaluate import evaluate
+from ohhell_env.arena.exact import policy_of, responses
 from ohhell_env.arena.intervals import Estimate
 from ohhell_env.arena.matches import ArenaError, checked_deals, tables_for
 from ohhell_env.arena.options import TableOptions
@@ -38,7 +39,6 @@ from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.description import describe
 from ohhell_env.rules.limits import WIDE_MAX_PLAYERS
 from ohhell_env.rules.rules import Rules
-from training.exact import policy_of, responses
 from training.learning.checkpoint import take_weights
 from training.learning.collector import LEARNER, PAST, Collector
 from training.learning.config import Config

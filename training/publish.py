@@ -14,6 +14,9 @@ from typing import Any
 import tyro
 from rich.console import Console
 
+from ohhell_env.arena.bench.protocol import NAME as BENCH_NAME
+from ohhell_env.arena.bench.protocol import VERSION as BENCH_VERSION
+from ohhell_env.arena.bench.result import read_result
 from ohhell_env.arena.intervals import Estimate
 from ohhell_env.arena.matches import ArenaError, tables_for
 from ohhell_env.arena.results import weights_hash
@@ -27,6 +30,7 @@ from training.learning.checkpoint import model_card, network_text, stage_of, sta
 from training.learning.golden import GOLDEN, golden_values
 
 EVALUATIONS = "evaluations.json"
+BENCH = "bench.json"  # result.json of `ohhell bench`
 BENCHMARK = "heuristic"  # the opponent that the leaderboard is ordered by
 
 
@@ -40,11 +44,15 @@ class Options:
     """The name to ship it by: letters, digits, dots, dashes and underscores."""
     evals: tuple[Path, ...] = ()
     """Reports of `ohhell evaluate ... --out FOLDER` that it played in: the folders, or ones above them."""
+    bench: Path | None = None
+    """Its result.json of `ohhell bench`, whose core score stands in the leaderboard."""
     to: Path = Path("checkpoints")
     """The folder of all shipped checkpoints."""
 
 
-def publish(source: Path, name: str, evals: Sequence[Path] = (), to: Path = Path("checkpoints")) -> Path:
+def publish(
+    source: Path, name: str, evals: Sequence[Path] = (), to: Path = Path("checkpoints"), bench: Path | None = None
+) -> Path:
     """Write ``to/name`` and the leaderboard ``to/README.md``; returns the checkpoint's new folder.
 
     Args:
@@ -52,6 +60,7 @@ def publish(source: Path, name: str, evals: Sequence[Path] = (), to: Path = Path
         name: the name to ship it by.
         evals: folders with report.json in or below them.
         to: the folder of all shipped checkpoints.
+        bench: its result of the benchmark.
 
     Raises:
         ArenaError: if the name, the checkpoint or a report is not usable, before anything is written.
@@ -70,6 +79,10 @@ def publish(source: Path, name: str, evals: Sequence[Path] = (), to: Path = Path
         EVALUATIONS: _json(evaluations),
         CARD: card(name, meta, evaluations).encode(),
     }
+    if bench is not None:
+        if read_result(bench).data["player"]["weights"] != weights_hash(source):
+            raise ArenaError(f"{bench} measured {read_result(bench).name!r}, which is not this checkpoint")
+        files[BENCH] = bench.read_bytes()
     folder = to / name
     folder.mkdir(parents=True, exist_ok=True)
     for file, data in files.items():
@@ -242,17 +255,22 @@ def leaderboard(root: Path) -> str:
         "Shipped policies, best first; each folder's README tells how it was trained and how strong it is at every "
         "table.",
         "",
-        f"| checkpoint | network | decisions | CPU-hours | {' | '.join(f'margin over {o}' for o in opponents)} |",
-        f"| --- | --- | ---: | ---: | {' | '.join('---:' for _ in opponents)} |",
+        f"| checkpoint | network | decisions | CPU-hours | bench, core | "
+        f"{' | '.join(f'margin over {o}' for o in opponents)} |",
+        f"| --- | --- | ---: | ---: | ---: | {' | '.join('---:' for _ in opponents)} |",
     ]
     for folder, (meta, leads) in zip(folders, standings, strict=True):
         network = network_text(meta["network"])
         cells = [_lead(leads.get(opponent, [])) for opponent in opponents]
         runs = [stage_of(meta)] if "teacher" in meta else stages(meta)
         decisions, hours = (sum(run[of] for run in runs) for of in ("decisions", "cpu_hours"))
-        start = f"| [{folder.name}]({folder.name}/README.md) | {network} | {decisions:,} | {hours:.1f} |"
+        start = (
+            f"| [{folder.name}]({folder.name}/README.md) | {network} | {decisions:,} | {hours:.1f} | {_bench(folder)} |"
+        )
         lines.append(f"{start} {' | '.join(cells)} |")
     lines += [
+        "",
+        f"Bench, core: {BENCH_NAME} {BENCH_VERSION}, 0 is `random`, 100 is `search:1000`, ± half of the 95 % interval.",
         "",
         "Margin: points per hand of one seat minus those of the opponent in all other seats, the mean over the tables "
         "and hand sizes measured, and the least of them with its 95 % interval.",
@@ -262,6 +280,17 @@ def leaderboard(root: Path) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _bench(folder: Path) -> str:
+    """The core score of a checkpoint, if these weights have been measured by the benchmark of today's version."""
+    path = folder / BENCH
+    if not path.is_file():
+        return "–"
+    result = read_result(path)
+    if result.data["player"]["weights"] != weights_hash(folder):
+        return "–"
+    return result.score("core").text(digits=1) + (" (quick)" if result.quick else "")
 
 
 def _lead(leads: Sequence[Estimate]) -> str:
@@ -284,7 +313,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: Options, console: Console) -> None:
-    folder = publish(options.source, options.name, options.evals, options.to)
+    folder = publish(options.source, options.name, options.evals, options.to, options.bench)
     console.print(f"Written: {folder}, {options.to / CARD}")
     console.print(f"Measure it: ohhell evaluate {folder} --vs heuristic --hands 5")
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numba
 import numpy as np
@@ -27,6 +27,8 @@ from ohhell_env.simulator import Simulator
 
 MakeBot = Callable[[str, int], Bot]
 Results = Generator[tuple[int, Played], None, None]
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -97,15 +99,49 @@ def play_portions(
     """
     bots = contest.bots()  # here too with workers: mistakes are reported before anything starts
     if workers == 1 or len(work) < 2:
-        with _one_thread():
+        with one_thread():
             for index, portion in enumerate(work):
                 yield index, play(contest.tables, portion.seeds, portion.seats, bots, contest.specs)
         return
     del bots
+    yield from in_processes(_play_portion, work, workers, _start_worker, (contest,))
+
+
+_worker: tuple[Contest, list[Bot]] | None = None  # a worker's players, made once
+
+
+def _start_worker(contest: Contest) -> None:
+    global _worker
+    warnings.simplefilter("ignore", UnfamiliarTableWarning)  # the parent has given it
+    _worker = contest, contest.bots()
+
+
+def in_processes(
+    run: Callable[[Task], Result],
+    work: Sequence[Task],
+    workers: int,
+    start: Callable[..., None],
+    arguments: tuple[Any, ...],
+) -> Generator[tuple[int, Result], None, None]:
+    """Do some work in several processes and yield (index, result) as each piece is finished, in no certain order.
+
+    Closing the generator, or an exception in it such as Ctrl-C, ends the processes at once.
+
+    Args:
+        run: called with each piece of work; importable.
+        work: the pieces; data that can be sent to a process.
+        workers: processes.
+        start: called once in each process, before its first piece.
+        arguments: of ``start``.
+
+    Raises:
+        ArenaError: if a process was ended from outside.
+    """
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(min(workers, len(work)), multiprocessing.get_context("spawn"), _start_worker, (contest,))
+    count, spawn = min(workers, len(work)), multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(count, spawn, _start_process, (start, arguments))
     try:
-        waiting = {pool.submit(_play_portion, portion): index for index, portion in enumerate(work)}
+        waiting = {pool.submit(run, piece): index for index, piece in enumerate(work)}
         for done in as_completed(waiting):
             yield waiting.pop(done), done.result()
     except BaseException as error:
@@ -118,16 +154,11 @@ def play_portions(
     pool.shutdown()
 
 
-_worker: tuple[Contest, list[Bot]] | None = None  # a worker's players, made once
-
-
-def _start_worker(contest: Contest) -> None:
-    global _worker
+def _start_process(start: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    warnings.simplefilter("ignore", UnfamiliarTableWarning)  # the parent has given it
     numba.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker = contest, contest.bots()
+    start(*arguments)
 
 
 def _end_with_parent() -> None:
@@ -141,12 +172,12 @@ def _play_portion(portion: Portion) -> Played:
     if _worker is None:
         raise RuntimeError("the worker was not started")
     contest, bots = _worker
-    with _one_thread():
+    with one_thread():
         return play(contest.tables, portion.seeds, portion.seats, bots, contest.specs)
 
 
 @contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """One thread for torch, if a custom player uses it: the processes share the machine."""
     torch = sys.modules.get("torch")  # loaded if a player needs it; do not load it here
     if torch is None:

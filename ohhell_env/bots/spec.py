@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.heuristic import HeuristicBot
@@ -71,7 +72,7 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
     if checkpoint_of(spec) is not None:
         return PolicyBot.load(spec, seed)
     if name and parameter:
-        return _from_factory(name, parameter, seed)
+        return _from_factory(spec, seed)
     raise ValueError(f"player {spec!r} is not known; use one of:\n  " + "\n  ".join(_FORMS))
 
 
@@ -89,6 +90,12 @@ def checkpoint_of(spec: str) -> Path | None:
     if spec.startswith("checkpoints/") or spec in shipped_checkpoints() or Path(spec).is_dir():
         return find_checkpoint(spec)
     return None
+
+
+def is_factory(spec: str) -> bool:
+    """Whether a spec is a ``module:factory``."""
+    name, _, parameter = spec.partition(":")
+    return bool(name and parameter) and name not in BOTS and checkpoint_of(spec) is None
 
 
 def _refuse_parameter(name: str, parameter: str) -> None:
@@ -113,8 +120,20 @@ def split_worlds(parameter: str) -> tuple[str, str | None]:
     return (name, count) if colon and not Path(parameter).is_dir() else (parameter, None)
 
 
-def _from_factory(module: str, factory: str, seed: int) -> Bot:
-    spec = f"{module}:{factory}"
+def _from_factory(spec: str, seed: int) -> Bot:
+    bot = call_factory(spec, seed)
+    if not isinstance(bot, Bot):
+        raise ValueError(f"player {spec!r}: the factory returned {type(bot).__name__}, not an ohhell_env.bots.Bot")
+    return bot
+
+
+def call_factory(spec: str, seed: int) -> Any:
+    """What the factory of ``module:factory`` returns, called as ``factory(seed=seed)``.
+
+    Raises:
+        ValueError: if there is no such module or function.
+    """
+    module, _, factory = spec.partition(":")
     try:
         found = importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -126,7 +145,4 @@ def _from_factory(module: str, factory: str, seed: int) -> Bot:
     make = getattr(found, factory, None)
     if not callable(make):
         raise ValueError(f"player {spec!r}: module {module!r} has no function {factory!r}")
-    bot = make(seed=seed)
-    if not isinstance(bot, Bot):
-        raise ValueError(f"player {spec!r}: the factory returned {type(bot).__name__}, not an ohhell_env.bots.Bot")
-    return bot
+    return make(seed=seed)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import ohhell_env  # noqa: F401 registers OhHell-v0
 from ohhell_env.adapters import missing_extra
-from training.examples.margin import FIVE_CARDS, Margin, margin_over_random
+from training.examples.margin import FIVE_CARDS, Margin, margin_over_random, quick_core
 
 try:
     import torch
@@ -117,6 +117,7 @@ def main(decisions: int = 400_000, hands: int = 4000, seed: int = 1) -> Result:
 
     margin = margin_over_random(greedy, hands)
     print(margin)
+    quick_core(greedy, "cleanrl_ppo")
     return Result(margin, returns, scores)
 
 

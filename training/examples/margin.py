@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env import Rules, SeatVectorEnv
+from ohhell_env.arena.bench.command import bench
+from ohhell_env.arena.bench.protocol import HUNDRED, NAME, VERSION, ZERO
+from ohhell_env.arena.intervals import Estimate
 
 FIVE_CARDS = Rules(ramp=(5,))  # a match is a single hand of five cards
 
@@ -44,6 +47,18 @@ def margin_over_random(choose: Choose, hands: int = 4000, opponents: str = "rand
     difference = policy - random
     half_width = 1.96 * float(difference.std(ddof=1)) / hands**0.5
     return Margin(float(policy.mean()), float(random.mean()), float(difference.mean()), half_width, hands, illegal)
+
+
+def quick_core(player: Any, name: str) -> Estimate:
+    """Print and return the core score of `ohhell bench --quick`, which can be compared between all examples.
+
+    Args:
+        player: a function as ``choose`` above, or a model that `bench` takes.
+        name: what to call it.
+    """
+    score = bench(player, quick=True, tracks=["core"], name=name).score("core")
+    print(f"{NAME} {VERSION} --quick, core: {score.text(digits=1)} ({ZERO} 0, {HUNDRED} 100)")
+    return score
 
 
 def scores(choose: Choose, hands: int, opponents: str, seed: int) -> tuple[NDArray[np.float64], int]:

@@ -13,6 +13,7 @@ from gymnasium import spaces
 
 from ohhell_env import Rules, ohhell_v0
 from ohhell_env.adapters import missing_extra
+from training.examples.margin import quick_core
 
 try:
     import ray
@@ -89,6 +90,7 @@ def main(iterations: int = 10, batch: int = 2000, hand_size: int = 3, seed: int 
         print(
             f"iteration {iteration}: {results['num_episodes_lifetime']} hands, {results['points']:.2f} points per hand"
         )
+    quick_core(algorithm.get_module("shared"), "rllib_ppo")
     algorithm.stop()
     ray.shutdown()
     return results

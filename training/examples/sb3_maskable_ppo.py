@@ -9,7 +9,7 @@ import numpy as np
 
 from ohhell_env.adapters import missing_extra
 from ohhell_env.adapters.sb3 import SeatVecEnv
-from training.examples.margin import FIVE_CARDS, Margin, margin_over_random
+from training.examples.margin import FIVE_CARDS, Margin, margin_over_random, quick_core
 
 try:
     from sb3_contrib import MaskablePPO
@@ -40,6 +40,7 @@ def main(decisions: int = 400_000, opponents: str = "random", hands: int = 4000,
         lambda observation, masks: model.predict(observation, action_masks=masks, deterministic=True)[0], hands
     )
     print(margin)
+    quick_core(model, "sb3_maskable_ppo")
     return margin
 
 

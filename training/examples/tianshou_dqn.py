@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ohhell_env import ohhell_v0
 from ohhell_env.adapters import missing_extra
-from training.examples.margin import FIVE_CARDS, Margin, margin_over_random
+from training.examples.margin import FIVE_CARDS, Margin, margin_over_random, quick_core
 
 try:
     import torch
@@ -85,6 +85,8 @@ def main(decisions: int = 100_000, hands: int = 4000, seed: int = 1) -> Result:
     with torch.no_grad():
         margin = margin_over_random(greedy, hands)
     print(margin)
+    with torch.no_grad():
+        quick_core(greedy, "tianshou_dqn")
     rows = played.sample_indices(0)  # all of them
     return Result(margin, returns[:, 0], played.info.score[rows[played.done[rows]]])
 

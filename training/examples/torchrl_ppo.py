@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.adapters import missing_extra
 from ohhell_env.adapters.torchrl import torchrl_env
-from training.examples.margin import FIVE_CARDS, Margin, margin_over_random
+from training.examples.margin import FIVE_CARDS, Margin, margin_over_random, quick_core
 
 try:
     import torch
@@ -109,6 +109,8 @@ def main(decisions: int = 50_000, hands: int = 4000, seed: int = 1) -> Result:
     with torch.no_grad():
         margin = margin_over_random(greedy, hands)
     print(margin)
+    with torch.no_grad():
+        quick_core(greedy, "torchrl_ppo")
     return Result(margin, *finished(rows))
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from torch import Tensor, nn
 
+from ohhell_env.arena.returns import write_returns
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy.bot import META, PolicyBot, find_checkpoint, load_checkpoint
 from ohhell_env.bots.policy.network import FrozenNetwork
@@ -44,7 +45,7 @@ from training.learning.collector import (
 from training.learning.config import Config
 from training.learning.learner import Learner, Metrics
 from training.learning.network import ActorCritic, PolicyNetwork
-from training.learning.tables import take_actions, write_returns
+from training.learning.tables import take_actions
 
 FLOOR = 0.02  # of the predicted variance, in squared units of return
 HELD_OUT = 10**9  # number of the first iteration of held-out positions

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from ohhell_env.arena.returns import write_returns
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy.fast import FastNetwork
 from ohhell_env.bots.policy.features import IDENTITY, best_action, sampled_action
@@ -30,7 +31,6 @@ from training.learning.collector import (
     write_masks,
 )
 from training.learning.config import Config
-from training.learning.tables import write_returns
 
 SAMPLED = 1 / LOGIT_SCALE  # temperature of the half of the hands that is not greedy up to the switch
 SWITCHED = 0.7  # of the decisions that a hand may have: the latest that is drawn for the switch

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from ohhell_env.arena.returns import longest, write_returns
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy.every_table import write_words
 from ohhell_env.bots.policy.every_table_layout import NUM_WORDS
@@ -35,7 +36,6 @@ from ohhell_env.rules.description import describe
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.learning.config import Config
-from training.learning.tables import longest, write_returns
 
 # Numbers of an iteration's random streams that draw the seats of others; training.learning.past has 2.
 _PAST_SEATS, _BOT_SEATS = 1, 3
@@ -54,7 +54,7 @@ class Experience(NamedTuple):
     Attributes:
         inputs: (N, D) int8, or packed (N, D / 64) int64, what the network saw.
         actions: (N,) int64, the network's output for the action taken, under the relabelled suits.
-        returns: (N,) float32, what the hand brought the seat (`tables.write_returns`), in units of its table.
+        returns: (N,) float32, what the hand brought the seat (`arena.returns.write_returns`), in units of its table.
         hand: (N,) int64, which hand of the iteration.
         seat: (N,) int64, the seat that decided.
         points: mean points a seat and hand.

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ohhell_env.arena.returns import longest, write_returns
 from ohhell_env.bots.heuristic import HeuristicBot
 from ohhell_env.bots.policy.every_table import stake
 from ohhell_env.files import write_whole
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import jit
-from ohhell_env.kernel.state import HAND_OVER, form_of
+from ohhell_env.kernel.state import HAND_OVER
 from ohhell_env.rules.limits import WIDE_MAX_PLAYERS
 from ohhell_env.rules.ramps import DRAWN, GOLDEN_HAND, MISER_HAND, special_text
 from ohhell_env.rules.rules import Rules
@@ -42,7 +43,6 @@ _ENTRY = {
     "weight": 1.0,
     "random": 0,
 }  # what a file says of a table, and its defaults
-_MORE_DECISIONS = 9  # of a seat in a hand of the wide form: blind bids, rounds of bids, trump and suits named
 
 
 class Mixture(NamedTuple):
@@ -178,32 +178,6 @@ def single_hands(rules: Rules, max_hand_size: int, large_hands: float) -> list[t
             one = replace(rules, ramp=(entry,), cap=0, trump=trump, deals=())
             found.append((one, 1 + large_hands * hand.size / largest))
     return found
-
-
-def longest(rules: Sequence[Rules]) -> int:
-    """The most decisions that a hand of these tables may have."""
-    wide = form_of(rules).name == "wide"
-    return max(one.players * (max(one.hand_sizes) * (1 + wide) + 1 + _MORE_DECISIONS * wide) for one in rules)
-
-
-@jit
-def write_returns(games: Any, tables: Any, returns: Any) -> None:
-    """What the hand just over brought each seat: ``returns`` (H, S), 0 for absent seats.
-
-    Its worth minus the mean of the others'; at a cooperative table, where all have the same, its worth.
-    """
-    for i in range(games.shape[0]):
-        game = games[i]
-        table = tables[game["table"]]
-        players = table["players"]
-        total = 0.0
-        for seat in range(returns.shape[1]):
-            returns[i, seat] = rulebook.hand_value(game, table, seat) if seat < players else 0.0
-            total += returns[i, seat]
-        if not rulebook.is_cooperative(game, table):
-            for seat in range(players):
-                own = returns[i, seat]
-                returns[i, seat] = own - (total - own) / (players - 1)
 
 
 def heuristic_returns(rules: Rules, hands: int) -> NDArray[np.float64]:

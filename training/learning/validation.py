@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ohhell_env.arena.returns import longest, write_returns
 from ohhell_env.bots.base import Bot
 from ohhell_env.kernel.state import HAND_OVER
 from ohhell_env.rules.rules import Rules
 from ohhell_env.rules.typed import rules_named
 from ohhell_env.simulator import Simulator
 from training.learning.config import Config
-from training.learning.tables import longest, single_hands, take_actions, weighted_hands, write_returns
+from training.learning.tables import single_hands, take_actions, weighted_hands
 
 SEED = 2**62  # far from the seeds that training deals from
 TABLES = ((4, 1), (4, 3), (4, 5), (4, 8), (4, 10), (3, 8), (5, 8), (6, 6), (7, 5))  # players, cards
@@ -51,7 +52,7 @@ def validate(candidate: Bot, opponent: Bot, deals: int, tables: Mapping[str, Rul
 
 
 def one_against_rest(candidate: Bot, opponent: Bot, rules: Rules, deals: int) -> float:
-    """The mean of `evaluate` at one table, in its first hand; a hand brings what `tables.write_returns` says."""
+    """The mean of `evaluate` at one table, in its first hand; a hand brings what `arena.returns.write_returns` says."""
     seeds = np.repeat(np.arange(SEED, SEED + deals), rules.players)
     place = np.tile(np.arange(rules.players), deals)
     simulator = Simulator(rules, len(seeds), seeds, observe=False)

@@ -1,5 +1,7 @@
 """The examples with other libraries: seconds of training, no illegal action, rewards that add up to the true scores."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from libraries import library
@@ -60,6 +62,32 @@ def test_sb3_maskable_ppo_takes_the_single_seat_environment_too() -> None:
         # Without an illegal reward an illegal action raises.
         env = SeatEnv(Rules(ramp=(2,)), opponents="random", illegal_reward=None, dict_observation=dict_observation)
         sb3.MaskablePPO(policy, env, n_steps=64, batch_size=64, device="cpu").learn(128)
+
+
+@pytest.mark.parametrize("name", ["MaskablePPO", "PPO", "DQN"])
+@pytest.mark.parametrize("dict_observation", [False, True])
+def test_the_benchmark_plays_models_that_sb3_saved(name: str, dict_observation: bool, tmp_path: Path) -> None:
+    library("sb3_contrib")
+    import sb3_contrib
+    import stable_baselines3
+
+    from ohhell_env import Rules, SeatEnv, Simulator
+    from ohhell_env.arena.bench.players import as_player
+    from ohhell_env.simulator import observed
+
+    env = SeatEnv(Rules(ramp=(2,)), opponents="random", dict_observation=dict_observation)
+    make = getattr(sb3_contrib if name == "MaskablePPO" else stable_baselines3, name)
+    model = make("MultiInputPolicy" if dict_observation else "MlpPolicy", env, device="cpu", seed=1)
+    model.save(tmp_path / "model.zip")
+    simulator = Simulator(Rules(ramp=(2,)), 32, seed=1)
+    saved, loaded = as_player(str(tmp_path / "model.zip")), as_player(model)
+    actions = saved.make(0).act(simulator)
+    assert np.array_equal(actions, loaded.make(0).act(simulator))
+    seen, masks = observed(simulator.games, simulator.tables)
+    assert masks[np.arange(32), actions].all()
+    if name == "MaskablePPO":
+        given = {"observation": seen, "action_mask": masks.astype(np.int8)} if dict_observation else seen
+        assert np.array_equal(actions, model.predict(given, action_masks=masks, deterministic=True)[0])
 
 
 def test_tianshou_dqn_plays_itself_at_the_aec_environment() -> None:

@@ -9,9 +9,9 @@ import pytest
 from libraries import library
 
 from ohhell_env import Rules, Simulator
+from ohhell_env.arena.exact import responses, uniform
 from ohhell_env.kernel.rulebook import FIRST_BID
 from ohhell_env.rules.cards import Deck, parse_card
-from training.exact import responses, uniform
 
 pyspiel = library("pyspiel")
 

@@ -18,16 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ohhell_env.arena.returns import longest, write_returns
 from ohhell_env.bots.base import Bot, look
 from ohhell_env.bots.heuristic import HeuristicBot
-from ohhell_env.bots.policy.bot import PolicyBot
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import jit, mix
 from ohhell_env.kernel.state import HAND_OVER, NONE, form_of_records
 from ohhell_env.rules.rules import Rules
-from ohhell_env.simulator import Simulator, observe_current
-from training.learning.tables import longest, write_returns
+from ohhell_env.simulator import Simulator, observe_current, observed
 
 MAX_NODES = 3_000_000  # of one depth of the tree: about 2 GB while it is built
 _UNSEEN = np.empty((0, 0), dtype=np.int8)  # no observations are wanted
@@ -267,7 +266,8 @@ class Tree:
         values = self.returns
         for depth, chances in zip(reversed(self.depths), reversed(self.moves(profile)), strict=True):
             values = depth.sums(chances[:, None] * values)  # (N, P)
-        return values.mean(axis=0)
+        means: NDArray[np.float64] = values.mean(axis=0)
+        return means
 
     def best_response(self, profile: Sequence[Strategy], seat: int) -> tuple[float, Strategy]:
         """The most that a seat can reach against the others of ``profile``, and a pure strategy that reaches it.
@@ -310,10 +310,9 @@ def responses(rules: Rules, policy: Policy) -> Responses:
 
 def uniform(views: NDArray[np.void], tables: NDArray[np.void]) -> NDArray[np.float64]:
     """The policy of the random player."""
-    actions = form_of_records(views).num_actions
-    mask, player = np.empty((len(views), actions), dtype=np.int8), np.empty(len(views), dtype=np.int64)
-    observe_current(views, tables, 0, len(views), _UNSEEN, mask, player)
-    return mask / mask.sum(axis=1, keepdims=True)
+    mask = observed(views, tables)[1]
+    chances: NDArray[np.float64] = mask / mask.sum(axis=1, keepdims=True)
+    return chances
 
 
 def policy_of(bot: Bot) -> Policy:
@@ -324,12 +323,13 @@ def policy_of(bot: Bot) -> Policy:
     """
     if isinstance(bot, RandomBot):
         return uniform
-    if isinstance(bot, PolicyBot):
-        return bot.probabilities
     if isinstance(bot, HeuristicBot):
         return lambda views, tables: np.eye(form_of_records(views).num_actions)[
             bot.choose(views, tables, np.zeros(len(views), np.int64))
         ]
+    given: Policy | None = getattr(bot, "probabilities", None)
+    if given is not None:
+        return given
     raise ValueError(
         f"{type(bot).__name__} is random, and its probabilities are not known; exact values are those of "
         "policies, 'heuristic' and 'random'"
