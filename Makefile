@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-extras test-integrations lint speed clean
+.PHONY: help demo test test-long test-extras test-integrations lint speed pictures clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -56,6 +56,9 @@ lint: $(STAMP) ## Check style and types
 
 speed: $(STAMP) ## Measure speed; worth reading on a quiet machine only
 	@$(BIN)/python -m ohhell_env.speed
+
+pictures: $(STAMP) ## Make the docs' pictures of play anew; needs Chromium
+	$(BIN)/python tests/make_pictures.py
 
 clean: ## Remove caches and build outputs; .venv and runs stay
 	rm -rf build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage htmlcov

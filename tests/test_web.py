@@ -34,8 +34,9 @@ from ohhell_env.records.match import Match
 from ohhell_env.records.notation import load_record, write_record
 from ohhell_env.rules.presets import PRESETS, preset
 from ohhell_env.table.game import TABLE_VIEWER
+from ohhell_env.web.hall import read_request
 from ohhell_env.web.messages import MAX_MESSAGE, MessageError, read_message, table_message
-from ohhell_env.web.server import read_request, same_origin
+from ohhell_env.web.server import same_origin
 from ohhell_env.web.table import PERSON, Table
 
 BOTS = ("heuristic", "random")

@@ -188,7 +188,8 @@ def test_there_are_no_barriers_that_axe_finds(host: Server, browser: Browser, si
         assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == [], where
 
     page = seat(browser, host.url, size, color_scheme=colours)
-    page.locator("#seats select").first.wait_for()
+    page.locator("#preset option").first.wait_for(state="attached")
+    page.get_by_text("Choose who sits where").click()
     check(page, "the first page")
     page.goto(host.url + host.open_table(changes=["ramp=3..1"], seed=3)["seats"]["0"])
     page.locator("#bids button").first.wait_for()

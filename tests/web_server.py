@@ -16,8 +16,9 @@ from typing import Any
 import uvicorn
 
 from ohhell_env.commands.serve import MAX_FRAME
-from ohhell_env.web import messages
-from ohhell_env.web.server import Hall, make_app
+from ohhell_env.web import live, messages
+from ohhell_env.web.hall import Hall
+from ohhell_env.web.server import make_app
 from ohhell_env.web.study import Study
 
 BOTS = ("heuristic", "random", "checkpoints/mix512")
@@ -29,6 +30,7 @@ class Server:
 
     def __init__(self, folder: Path, study: Study | None) -> None:
         messages.SPEEDS.update(QUICK)
+        live.TAKE_BACK_SECONDS = 0.0
         self.hall = Hall(folder, BOTS, "checkpoints/mix512", threads=1, study=study)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -48,8 +50,8 @@ class Server:
 
     def hang_up(self) -> None:
         """End every connection."""
-        for live in self.hall.tables:
-            for client in list(live.clients):
+        for one in self.hall.tables:
+            for client in list(one.clients):
                 self._loop.call_soon_threadsafe(client.cut_off)
 
     @property

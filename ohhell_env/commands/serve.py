@@ -56,7 +56,8 @@ def _serve(options: Options, console: Console) -> None:
     try:
         import uvicorn
 
-        from ohhell_env.web.server import LOCAL, Hall, make_app, read_request
+        from ohhell_env.web.hall import Hall, read_request
+        from ohhell_env.web.server import LOCAL, make_app
         from ohhell_env.web.study import Study, load_plan
     except ModuleNotFoundError as error:
         raise UsageError(f'ohhell serve needs {error.name}: pip install "ohhell-env[web]"') from None

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,8 +100,9 @@ def review(
     rollouts: int = 0,
     seed: int = 0,
     on_progress: Callable[[int, int], None] | None = None,
+    positions: Sequence[int] | None = None,
 ) -> Review:
-    """Ask a checkpoint and the search about every choice of a match.
+    """Ask a checkpoint and the search about every choice of a match, or about some.
 
     Args:
         replay: the match.
@@ -109,6 +110,7 @@ def review(
         rollouts: hands that the search plays out for a decision; 0 for no search.
         seed: seed of the search's random stream.
         on_progress: called with the number of decisions the search is done with, and of all.
+        positions: those of `Replay.choices` to ask about; all by default. A review of some is not kept in a file.
 
     Raises:
         ValueError: if there is no such checkpoint, it, or the search, cannot play this table, or a number is out of
@@ -116,7 +118,7 @@ def review(
     """
     if rollouts < 0:
         raise ValueError(f"search={rollouts} is not allowed; use 0 (no search) or more rollouts per decision")
-    positions = replay.choices
+    positions = replay.choices if positions is None else list(positions)
     figures: dict[str, Any] = dict.fromkeys(_FIGURES)
     about_policy = about_search = None
     if policy is not None and positions:

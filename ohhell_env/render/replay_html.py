@@ -87,7 +87,6 @@ def replay_data(replay: Replay, title: str, names: Sequence[str] | None, review:
     card_set = replay.rules.deck.card_set
     return {
         "title": title,
-        "standard": replay.rules.standard,
         "rules": describe(replay.rules),
         "names": names,
         "you": names.index(YOU) if YOU in names else None,

@@ -5,6 +5,8 @@ The server sends JSON objects with a ``type``:
 - ``table``: the table after something happened. ``events`` are the new ones of `Game.events(viewer)`, in order, each
   with its name, its fields, and its line of text; ``scene`` is `render.scene.scene_of(game, viewer)`, which draws what
   those events have led to. The seat to act also gets its ``choices``, and the reasons why others are ``shut``.
+- ``mistakes``: a seat's own mistakes, by the index of the finished hand, as `mistakes.own_mistakes` describes them;
+  None for a hand at which the server had no time to look.
 - ``hint``: what the search and a policy think of the choices, to the seat that asked.
 - ``error``: why a message was refused. Nothing has changed then.
 
@@ -105,9 +107,9 @@ def table_message(
         "winners": [seat for seat, share in enumerate(game.win_shares) if share],
         "take_back": seat is not None and table.can_take_back == seat,
         "people": table.people,
-        "standard": game.rules.standard,
+        "awaited": sorted(table.awaited),
         "rules": describe(game.rules),
-        **choices_json(game, seat, bool(table.unseen)),
+        **choices_json(game, seat, bool(table.unseen or table.awaited)),
         **(extras or {}),
     }
     return message, told

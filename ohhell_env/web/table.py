@@ -1,8 +1,8 @@
 """One table of the server: a match, who sits where, the tokens that open the seats, and its files.
 
-A table is two or three files in one folder: the match's record and seating (`records.match`), and ``ID.table.json``
-with what the browser's table adds: names, tokens, and what was taken back. All are written after every action, each
-whole or not at all, so a server that was killed goes on where it stood.
+A table is three files in one folder: the match's record and seating (`records.match`), and ``ID.table.json`` with what
+the browser's table adds: names, tokens, times, what was taken back, and the mistakes found. All are written after
+every action, each whole or not at all, so a server that was killed goes on where it stood.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from ohhell_env.bots import Bot, make_bot
 from ohhell_env.files import write_whole
-from ohhell_env.kernel.state import MATCH_OVER
+from ohhell_env.kernel.state import MATCH_OVER, PLAY
 from ohhell_env.records.match import Match, Seating, display_names, load_seating, save_match
 from ohhell_env.rules.rules import Rules
 from ohhell_env.table.game import Game
@@ -24,7 +24,7 @@ from ohhell_env.table.game import Game
 PERSON = "person"
 TOKEN_BYTES = 16  # 128 bits: a token cannot be guessed
 MAX_NAME = 24
-FORMAT, VERSION = "ohhell-table", 1
+FORMAT, VERSION = "ohhell-table", 2
 
 
 def clean_name(name: str) -> str:
@@ -40,11 +40,13 @@ class Chair:
         player: `PERSON`, or a bot's spec.
         token: opens the seat; "" for a bot's.
         name: of the person; "" where nobody has given one.
+        code: of a study's participant; "" elsewhere.
     """
 
     player: str
     token: str = ""
     name: str = ""
+    code: str = ""
 
 
 @dataclass
@@ -63,6 +65,10 @@ class Table:
         taken_back: what was taken back: hand number, seat, and action as text.
         times: how long each person took for each action: hand number, seat, action as text, seconds from when the
             choice was shown.
+        review: whether people are shown their own mistakes of each hand.
+        mistakes: those found so far: index of the hand in ``game.past_hands`` -> seat -> as `mistakes` makes them.
+        awaited: seats of participants who have never come; play begins when all have.
+        stand_ins: seats that a bot took over because their person was away: hand number, seat, the bot.
     """
 
     id: str
@@ -75,6 +81,10 @@ class Table:
     unseen: set[int] = field(default_factory=set)
     taken_back: list[dict[str, Any]] = field(default_factory=list)
     times: list[dict[str, Any]] = field(default_factory=list)
+    review: bool = False
+    mistakes: dict[int, dict[int, list[dict[str, Any]]]] = field(default_factory=dict)
+    awaited: set[int] = field(default_factory=set)
+    stand_ins: list[dict[str, Any]] = field(default_factory=list)
     _undo: tuple[Any, int, int] | None = None  # the game before a person's last action, the seat, the action
 
     def __post_init__(self) -> None:
@@ -122,6 +132,11 @@ class Table:
             table = cls(name, match, chairs, data["watch"], int(data["seed"]), record)
             table.number, table.unseen = int(data["number"]), set(data["unseen"])
             table.taken_back, table.times = list(data["taken_back"]), list(data["times"])
+            table.review, table.awaited, table.stand_ins = data["review"], set(data["awaited"]), data["stand_ins"]
+            table.mistakes = {
+                int(hand): {int(seat): list(found) for seat, found in seats.items()}
+                for hand, seats in data["mistakes"].items()
+            }
             return table
         except (KeyError, TypeError, ValueError, OSError) as error:
             raise ValueError(f"{path} is not a table that can go on: {error}") from error
@@ -145,12 +160,15 @@ class Table:
 
     def names(self, viewer: int | None) -> list[str]:
         """Everybody's name, as shown to a seat, to which its own is "you"; None for spectators."""
-        given = [chair.name or "guest" if chair.player == PERSON else chair.player for chair in self.chairs]
+        given = [
+            chair.player if chair.player != PERSON else "participant" if chair.code else chair.name or "guest"
+            for chair in self.chairs
+        ]
         return display_names(given, viewer)
 
     @property
     def can_take_back(self) -> int | None:
-        """The seat that may take its last action back: only against bots, and before anybody else has acted."""
+        """The seat that may take back its last action: against bots, before they have acted or anything was shown."""
         return self._undo[1] if self._undo is not None and len(self.people) == 1 else None
 
     # --- What happens --------------------------------------------------------------------------------------------
@@ -164,7 +182,7 @@ class Table:
         bot = make_bot(player, self.seed + seat)
         bot.views(self.match)
         chair = self.chairs[seat]
-        self.chairs[seat] = Chair(player, chair.token, chair.name)  # the token can take the seat back
+        self.chairs[seat] = Chair(player, chair.token, chair.name, chair.code)  # the token can take the seat back
         self.bots[seat] = bot
 
     def seat_person(self, seat: int) -> None:
@@ -178,8 +196,9 @@ class Table:
         Raises:
             ValueError: if it is not legal.
         """
-        seat = self.game.player
+        seat, game = self.game.player, self.game.copy()
         before = self.match.games.copy()
+        chosen = len(game.legal_actions) > 1
         hand, words = self.game.hand_number, self.game.action_text(action)
         ended = self.match.step(action)
         if seconds is not None:
@@ -188,8 +207,8 @@ class Table:
         self._undo = None
         if ended:
             self.unseen = set() if self.over else set(self.people)
-        elif seat is not None and self.chairs[seat].player == PERSON:
-            self._undo = before, seat, action
+        elif seat is not None and chosen and self.chairs[seat].player == PERSON:
+            self._undo = None if _shows_more(game, self.game, seat) else (before, seat, action)
 
     def leave_result(self, seat: int) -> None:
         """A person has looked at the result of the last hand."""
@@ -202,7 +221,10 @@ class Table:
             ValueError: if there is nothing that may be taken back.
         """
         if self._undo is None or self.can_take_back is None:
-            raise ValueError("nothing may be taken back: only your own last action, before anybody else acts")
+            raise ValueError(
+                "nothing may be taken back: only your own last choice, against bots, before anybody has acted on it "
+                "or you have seen something because of it"
+            )
         games, seat, action = self._undo
         self.match.games[0] = games[0]
         game = self.game
@@ -212,11 +234,8 @@ class Table:
 
     def save(self) -> None:
         """Write the table's files."""
-        alone = self.people[0] if len(self.people) == 1 else None
-        players = tuple(
-            ("you" if seat == alone else chair.name or "guest") if chair.player == PERSON else chair.player
-            for seat, chair in enumerate(self.chairs)
-        )
+        alone = self.people[0] if len(self.people) == 1 and not self.chairs[self.people[0]].code else None
+        players = tuple("you" if seat == alone else _player_of_record(chair) for seat, chair in enumerate(self.chairs))
         save_match(self.match, Seating(players, alone, self.seed), self.path)
         data = {
             "table": FORMAT,
@@ -228,10 +247,35 @@ class Table:
             "unseen": sorted(self.unseen),
             "taken_back": self.taken_back,
             "times": self.times,
+            "review": self.review,
+            "mistakes": self.mistakes,
+            "awaited": sorted(self.awaited),
+            "stand_ins": self.stand_ins,
+            "over": self.over,
         }
         path = self.path.with_name(f"{self.id}.table.json")
         write_whole(path, json.dumps(data) + "\n")
         os.chmod(path, 0o600)  # it holds the tokens
+
+
+def _shows_more(before: Game, after: Game, seat: int) -> bool:
+    """Whether a seat sees more after its own action than the action: others' bids, cards, or which card it was."""
+    others = [other for other in range(before.players) if other != seat]
+    bids = [
+        [visible(seat)[other] for visible in (game.visible_bids, game.visible_first_bids) for other in others]
+        for game in (before, after)
+    ]
+    cards = [[game.sees_cards(seat, other) for other in range(game.players)] for game in (before, after)]
+    by_position = before.phase == PLAY and not before.sees_cards(seat, seat)
+    turned = (before.turned, before.shown) != (after.turned, after.shown)
+    return by_position or turned or bids[0] != bids[1] or cards[0] != cards[1]
+
+
+def _player_of_record(chair: Chair) -> str:
+    """A seat's player as the record names it; a participant's code stays, also where a bot has taken over."""
+    if chair.player == PERSON:
+        return chair.code or chair.name or "guest"
+    return f"{chair.code} (then {chair.player})" if chair.code else chair.player
 
 
 def _token() -> str:

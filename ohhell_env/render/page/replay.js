@@ -139,10 +139,6 @@
     const box = byId("options");
     if (data.policy === null && data.search === null) {
       title.textContent = "The decision";
-      if (!data.standard) {
-        box.replaceChildren(make("p", "note", "No opinions: the search and the checkpoints do not play tables of this kind."));
-        return;
-      }
       const hint = "No opinions in this page. A checkpoint's probabilities and the search's estimates are added by ";
       box.replaceChildren(make("p", "note", hint, make("code", "", "--policy NAME --search 400"), "."));
       return;

@@ -5,8 +5,9 @@ const byId = (id) => document.getElementById(id);
 let presets = [], bots = [];
 
 const botName = (bot) => ({
-  heuristic: "heuristic: plays by simple rules", random: "random: any legal card",
+  heuristic: "heuristic: plays by simple rules", random: "random: plays any legal card",
 }[bot] || (bot.startsWith("search") ? `${bot}: looks ahead` : `${bot.replace("checkpoints/", "")}: trained by self-play`));
+const SHORT = [7, 3]; // hands of a short match, which are of so many cards down to one
 
 function fill(select, options, chosen) {
   select.replaceChildren(...options.map(([value, text]) => {
@@ -17,12 +18,19 @@ function fill(select, options, chosen) {
   }));
 }
 
+const title = (name) => name.replaceAll("_", " ").replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 const preset = () => presets.find((one) => one.name === byId("preset").value);
 
 function drawPreset() {
   const { counts, players, about } = preset();
   fill(byId("players"), counts.map((count) => [count, count]), players);
   byId("about").textContent = about;
+  drawPlayers();
+}
+
+function drawPlayers() {
+  const short = SHORT.map((size) => Math.min(size, Math.floor(51 / Number(byId("players").value))));
+  fill(byId("length"), [...short.map((size) => [`ramp=${size}..1`, `${size} hands, of ${size} cards down to 1`]), ["", "a whole match, as the rules say"]], byId("length").length ? byId("length").value : null);
   drawSeats();
 }
 
@@ -40,8 +48,9 @@ async function open(event) {
   event.preventDefault();
   const button = byId("form").querySelector("button");
   const players = ["person", ...[...byId("seats").querySelectorAll("select")].map((select) => select.value)];
-  const request = { preset: byId("preset").value, players, name: byId("name").value.trim(),
+  const request = { preset: byId("preset").value, players, name: byId("name").value.trim(), mistakes: byId("mistakes").checked,
     changes: byId("changes").value.split("\n").map((line) => line.trim()).filter(Boolean) };
+  if (byId("length").value && !request.changes.some((change) => change.startsWith("ramp="))) request.changes.push(byId("length").value);
   byId("error").textContent = "";
   if (byId("seed").value.trim()) {
     request.seed = Number(byId("seed").value);
@@ -92,10 +101,10 @@ function showLinks(data, own) {
 async function start() {
   ({ presets, bots } = await (await fetch("/api/about")).json());
   byId("name").value = localStorage.getItem("ohhell-name") || "";
-  fill(byId("preset"), presets.map((one) => [one.name, one.name.replaceAll("_", " ")]), "oh_hell");
+  fill(byId("preset"), presets.map((one) => [one.name, title(one.name)]), "oh_hell");
   fill(byId("all"), [...bots.map((bot) => [bot, botName(bot)]), ["person", "other people (by links)"]], bots[0]);
   byId("preset").onchange = drawPreset;
-  byId("players").onchange = drawSeats;
+  byId("players").onchange = drawPlayers;
   byId("all").onchange = drawSeats;
   byId("form").onsubmit = open;
   drawPreset();

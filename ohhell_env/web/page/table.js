@@ -11,6 +11,7 @@ const RETRY = [500, 1000, 2000, 4000, 8000];
 
 const study = sessionStorage.getItem("ohhell-study"); // the address of a participant's page
 const token = location.pathname.split("/").pop();
+const mistakes = {}; // one's own: index of the hand -> list, or null where the server had no time
 let socket, table = null, attempts = 0, fresh = true, sent = null, chose = false, shownResult = -1;
 
 // --- Small pieces --------------------------------------------------------------------------------------------------
@@ -72,6 +73,7 @@ function onTable() {
 function contract(seat) {
   if (seat.bid === null) return seat.bid_text || "no bid yet";
   if (seat.bid === "hidden") return "bid sealed";
+  if (table.scene.bidding) return `bid ${seat.bid_text}`;
   return `${seat.taken} of ${seat.bid_text}`;
 }
 
@@ -115,26 +117,53 @@ function played(number_) {
   return make("div", `slot ${finished ? "finished" : ""} ${winner === number_ ? "winner" : ""}`, node);
 }
 
+// Where no seat has a place for its card, the cards on the table lie in the order played, each with its player.
+function tableCards() {
+  const { plays, winner, finished } = onTable();
+  return plays.map(([seat, name]) => {
+    const node = cardFace(face(name), "large");
+    node.ariaLabel = cardWords(name);
+    node.role = "img";
+    return make("figure", `slot ${finished ? "finished" : ""} ${winner === seat ? "winner" : ""}`, node, make("figcaption", "", table.scene.seats[seat].name));
+  });
+}
+
+// The middle of the table: what made trump and how the bids stand, until cards lie there.
+function middle(arc) {
+  const { scene } = table;
+  if (onTable().plays.length) return make("div", "middle", ...(arc ? [] : tableCards()));
+  const shown = scene.turned ?? scene.shown;
+  const bids = scene.seats.map((seat) => seat.bid).filter((bid) => typeof bid === "number");
+  const tricks = `${scene.hand_size} trick${scene.hand_size === 1 ? "" : "s"}`;
+  const sealed = scene.seats.some((seat) => seat.bid === "hidden");
+  const node = make("div", "middle", shown === null ? null : cardFace(face(shown), "large"),
+    make("div", "", make("b", "", scene.trump_text), make("br"), sealed ? `${tricks}, bids sealed` : bids.length ? `${bids.reduce((a, b) => a + b, 0)} bid for ${tricks}` : tricks));
+  node.ariaHidden = "true"; // the heading and the status say it, too
+  return node;
+}
+
 function drawRing() {
   const { seats } = table.scene;
   const first = table.you === null ? 0 : table.you;
   const others = seats.map((_, k) => (first + k + (table.you === null ? 0 : 1)) % seats.length).slice(0, seats.length - (table.you === null ? 0 : 1));
   const arc = others.length <= ARC && WIDE.matches;
   byId("ring").className = arc ? "arc" : "rows";
+  byId("ring").style.setProperty("--per-row", Math.ceil(others.length / Math.ceil(others.length / ARC)));
+  const centre = arc ? placed(middle(arc), 50, 60) : middle(arc);
   const mine = arc && table.you !== null ? placed(played(table.you), 50, 88) : null;
-  byId("ring").replaceChildren(...(mine === null ? [] : [mine]), ...others.map((number_, k) => {
+  byId("ring").replaceChildren(...(mine === null ? [] : [mine]), make("div", "others", ...others.map((number_, k) => {
     const seat = seats[number_];
     const open = seat.cards.some((one) => one !== null);
     const hand = make("div", `theirs ${open ? "open" : ""}`,
       ...seat.cards.map((one, place) => (one === null ? back(seat.positions[place] ?? null) : cardFace(face(one), "small"))));
     hand.ariaLabel = open ? seat.cards.map(cardWords).join(", ") : `${seat.cards.length} cards`;
     hand.role = "img";
-    const slot = played(number_);
-    const node = make("div", "seat", panel(number_), hand, arc ? null : slot);
+    const node = make("div", "seat", panel(number_), hand);
     if (!arc) return [node];
+    const slot = played(number_);
     const angle = Math.PI * (1 - (others.length === 1 ? 0.5 : k / (others.length - 1)));
-    return [placed(node, 50 + 41 * Math.cos(angle), 52 - 52 * Math.sin(angle)), placed(slot, 50 + 11 * Math.cos(angle), 68 - 28 * Math.sin(angle))];
-  }).flat());
+    return [placed(node, 50 + 41 * Math.cos(angle), 52 - 52 * Math.sin(angle)), placed(slot, 50 + (others.length > 4 ? 15 : 11) * Math.cos(angle), 68 - 28 * Math.sin(angle))];
+  }).flat()), centre);
 }
 
 // A node's place in the ring, in per cent of its size.
@@ -162,16 +191,23 @@ function drawOwn() {
   const { scene, you, choices, shut } = table;
   byId("own").classList.toggle("looks-on", you === null);
   const waiting = table.unseen.filter((seat) => seat !== you).map((seat) => scene.seats[seat].name);
-  byId("status").textContent = table.over ? `${sentence(scene.status)}.`
+  byId("status").textContent = table.awaited.length ? awaiting() : table.over ? `${sentence(scene.status)}.`
     : waiting.length && !table.unseen.includes(you) ? `Waiting for ${waiting.join(", ")} to go on.`
       : scene.actor === you && you !== null ? ownStatus() : `${sentence(scene.status)}.`;
-  byId("mine").replaceChildren(...(you === null ? [] : [panel(you), byId("ring").className === "arc" ? null : played(you)].filter(Boolean)));
+  byId("mine").replaceChildren(...(you === null ? [] : [panel(you)]));
   drawBids();
   drawCards();
   byId("hint").hidden = !table.hints;
   byId("back").hidden = !table.take_back;
   if (!choices.length || table.advice?.number !== table.number) byId("advice").replaceChildren();
   if (!choices.length && !shut.length) byId("why").textContent = "";
+}
+
+// At a study's table of several people: who has not come yet, and what happens then.
+function awaiting() {
+  const { length } = table.awaited;
+  const bots = table.wait ? ` After ${table.wait} seconds bots take the free seats.` : "";
+  return `Waiting for ${length} other ${length === 1 ? "participant" : "participants"}.${bots}`;
 }
 
 function ownStatus() {
@@ -194,6 +230,9 @@ function changed(id, ...shown) {
   return differs;
 }
 
+// How many of so many stand in a row of a narrow page, in rows as even as may be.
+const perRow = (count, most) => Math.max(5, Math.ceil(count / Math.max(1, Math.ceil(count / most))));
+
 function drawBids() {
   const { scene, choices, shut } = table;
   if (!changed("bids", table.number, scene.phase, choices, shut)) return;
@@ -207,8 +246,13 @@ function drawBids() {
     node.ariaDisabled = choice ? "false" : "true";
     return node;
   });
-  const others = scene.phase === "bid" ? [] : words.map((one) => button(one.text, "bid word", (event) => act(one, event)));
+  const others = scene.phase === "bid" ? [] : words.map((one) => {
+    const node = button(sentence(one.text), "bid word", (event) => act(one, event));
+    node.ariaDisabled = "false";
+    return node;
+  });
   byId("bids").replaceChildren(...numbers, ...others);
+  byId("bids").style.setProperty("--per-row", numbers.length ? perRow(numbers.length, 8) : 8);
   byId("bids").hidden = !numbers.length && !others.length;
 }
 
@@ -238,6 +282,7 @@ function drawCards() {
     return node;
   });
   byId("cards").replaceChildren(...nodes);
+  byId("cards").style.setProperty("--per-row", perRow(nodes.length, 9));
 }
 
 function drawAdvice(advice) {
@@ -291,17 +336,51 @@ function drawResult() {
   const hand = table.result;
   const title = `Hand ${hand.number} is over${hand.failed ? ": a bid was missed, so nobody scores" : ""}`;
   if (!table.over) {
-    const next = button("Next hand", "go", () => dialog.close());
+    const next = button(hand.failed ? "Deal it again" : "Next hand", "go", () => dialog.close());
     next.autofocus = true;
     dialog.onclose = () => { dialog.onclose = null; say({ type: "next" }); };
-    open(dialog, title, resultTable(hand), next);
+    open(dialog, title, resultTable(hand), ownMistakes([table.sheet.length - 1]), next);
     return;
   }
   dialog.onclose = null;
   const link = (text, path) => { const node = make("a", "go", text); node.href = path; return node; };
-  const links = study !== null ? [link("Go on", study)] : [link("Replay", `/replay/${token}`), table.standard ? link("Replay with mistakes", `/replay/${token}?mistakes`) : null,
+  const links = study !== null ? [link("Go on", study)] : [link("Replay", `/replay/${token}`), link("Replay with mistakes", `/replay/${token}?mistakes`),
     link("Save the replay", `/replay/${token}?download`), link("New table", "/")];
-  open(dialog, sentence(table.scene.status), resultTable(hand), chart(), make("p", "links", ...links.filter(Boolean)), close(dialog));
+  open(dialog, sentence(table.scene.status), resultTable(hand), chart(), ownMistakes(table.sheet.map((_, index) => index)), make("p", "links", ...links), close(dialog));
+}
+
+// One's own mistakes in some hands, by the search; filled as it finds them.
+function ownMistakes(hands) {
+  const node = make("section", "mistakes");
+  if (table.you === null || !table.review) return node;
+  node.dataset.hands = JSON.stringify(hands);
+  fillMistakes(node);
+  return node;
+}
+
+function fillMistakes(node) {
+  const hands = JSON.parse(node.dataset.hands);
+  const pending = hands.some((index) => !(index in mistakes));
+  const found = hands.flatMap((index) => mistakes[index] ?? []);
+  const loss = found.reduce((sum, one) => sum + one.loss, 0).toFixed(1);
+  const where = hands.length > 1 ? "this match" : "this hand";
+  const text = pending ? "The search is looking for your mistakes …"
+    : hands.some((index) => mistakes[index] === null) ? "The server had no time to look for all your mistakes. The replay with mistakes does."
+      : !found.length ? `The search finds no mistake of yours in ${where}.`
+        : `Your ${found.length === 1 ? "mistake" : `${found.length} mistakes`} in ${where}, by the search: about ${loss} points lost.`;
+  const several = hands.length > 1;
+  node.replaceChildren(make("p", "note", text), make("ul", "", ...found.map((one) => mistakeItem(one, several))));
+}
+
+function mistakeItem(one, several) {
+  const shown = ({ card, text }) => (card ? cardFace(face(card), "small") : make("b", "", text));
+  const place = one.trick ? `trick ${one.trick}` : "before the first trick";
+  const parts = [make("span", "where", sentence(several ? `hand ${one.hand}, ${place}` : place)), make("span", "what", shown(one.chosen), ", better ", shown(one.best)),
+    make("b", "loss", `−${one.loss.toFixed(1)}`)];
+  if (!table.over || study !== null) return make("li", "", ...parts);
+  const link = make("a", "", ...parts);
+  link.href = `/replay/${token}?mistakes#${one.position}/${table.you}`;
+  return make("li", "", link);
 }
 
 function chart() {
@@ -342,18 +421,20 @@ function showMenu() {
     name.maxLength = 24;
     name.value = localStorage.getItem("ohhell-name") || "";
     name.onchange = () => { if (name.value.trim()) { localStorage.setItem("ohhell-name", name.value.trim()); say({ type: "name", name: name.value.trim() }); } };
-    parts.push(make("label", "", "Speed of the bots ", speed), make("label", "", "Your name for the others ", name));
+    parts.push(make("label", "", "Speed of the bots ", speed));
+    if (study === null) parts.push(make("label", "", "Your name for the others ", name));
     for (const seat of table.people) {
       if (seat !== table.you && !table.here.includes(seat)) parts.push(button(`Let a bot play for ${table.scene.seats[seat].name}`, "", () => { say({ type: "bot", seat }); dialog.close(); }));
     }
     if (table.kinds[table.you] === "bot") parts.push(button("Take your seat back", "go", () => { say({ type: "return" }); dialog.close(); }));
   }
+  if (table.watchers) parts.push(make("p", "note", `${table.watchers} ${table.watchers === 1 ? "spectator watches" : "spectators watch"} this table.`));
   const links = JSON.parse(sessionStorage.getItem(`ohhell-links ${location.pathname}`) || "null");
   if (links !== null) {
     const all = [...Object.entries(links.seats).filter(([seat]) => Number(seat) !== table.you).map(([seat, path]) => [`Seat ${seat}`, path]), ["Spectators", links.watch]];
     parts.push(make("h3", "", "Links"), ...all.map(([text, path]) => { const field = make("input", ""); field.readOnly = true; field.value = new URL(path, location.href).href; field.onfocus = () => field.select(); return make("label", "", `${text} `, field); }));
   }
-  parts.push(make("p", "note", "Keys: digits bid, arrows move along the cards, H hint, L last trick, S scores."));
+  parts.push(make("p", "note", "Keys: digits bid, arrows move along the cards, Enter plays, H hint, B take back, L last trick, S scores."));
   open(dialog, "Menu", make("details", "", make("summary", "", "The rules of this table"), make("p", "about", table.rules)), ...parts, close(dialog));
 }
 
@@ -387,6 +468,11 @@ function announce(events) {
 
 function receive(message) {
   if (message.type === "error") { setSent(null); document.querySelector(".chosen")?.classList.remove("chosen"); refuse(message.error); return; }
+  if (message.type === "mistakes") {
+    Object.assign(mistakes, message.hands);
+    for (const node of document.querySelectorAll(".mistakes[data-hands]")) fillMistakes(node);
+    return;
+  }
   if (message.type === "hint") { byId("hint").disabled = false; drawAdvice(message); return; }
   if (table === null || message.number !== table.number) setSent(null);
   table = { ...table, ...message, advice: table?.advice };
@@ -417,7 +503,7 @@ function onKey(event) {
     event.preventDefault();
   } else if (/^\d$/.test(key) && table.scene.phase === "bid") {
     [...byId("bids").children].find((node) => node.textContent === key)?.click();
-  } else ({ h: () => byId("hint").hidden || byId("hint").click(), l: showTrick, s: showSheet })[key]?.();
+  } else ({ h: () => byId("hint").hidden || byId("hint").click(), b: () => byId("back").hidden || byId("back").click(), l: showTrick, s: showSheet })[key]?.();
 }
 
 byId("hint").onclick = () => { byId("hint").disabled = true; byId("advice").replaceChildren(make("p", "note", "Thinking …")); say({ type: "hint" }); };
