@@ -22,6 +22,7 @@ if find_spec("uvicorn") is None or find_spec("playwright") is None:
 from playwright.sync_api import expect
 from web_server import Server, server
 
+from ohhell_env.web.mistakes import in_background
 from ohhell_env.web.study import Study, load_plan
 
 pytestmark = needs_browser
@@ -205,6 +206,56 @@ def test_there_are_no_barriers_that_axe_finds(host: Server, browser: Browser, si
     page.locator("#result .go").first.click()
     page.click("#scores")
     check(page, "the score sheet")
+    page.keyboard.press("Escape")
+    page.click("#last")
+    check(page, "the last trick")
+    page.goto(host.url + "/t/nobody")
+    check(page, "where there is no table")
+    many = host.open_table(players=["person"] * 2 + ["heuristic"] * 8, changes=["ramp=2..1"])
+    page.goto(host.url + many["watch"])
+    page.locator("#ring .seat").first.wait_for()
+    check(page, "ten seats, as spectators see them")
+    page.context.close()
+
+
+def test_what_happens_is_read_out_with_who_takes_the_trick_and_whose_turn_it_is(host: Server, browser: Browser) -> None:
+    page = seat(browser, host.url + host.open_table(changes=["ramp=2..1"], seed=3)["seats"]["0"])
+    play_on(page, "#result[open]")
+    log = page.locator("#log[aria-live=polite]")
+    said = log.locator("p").all_text_contents()
+    assert sum(" plays " in line or "You play" in line for line in said) == 6, said
+    assert sum("take" in line and "trick" in line for line in said) == 2, said
+    page.locator("#result .go").first.click()
+    expect(page.locator("#status[role=status]")).to_contain_text("How many tricks will you take?")
+    page.context.close()
+
+
+def test_own_mistakes_are_listed_after_the_hand_and_lead_into_the_replay_after_the_match(
+    host: Server, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def found(function: Any, *given: Any, **more: Any) -> Any:
+        if function is not in_background:
+            return None
+        _, hand, seats = given
+        card, bid = {"text": "7♥", "card": "7H"}, {"text": "bid 0", "card": None}
+        one = {"position": 3 + hand, "hand": hand + 1, "trick": 1, "chosen": card, "best": card, "loss": 1.5}
+        return {seat: [] if hand else [one, {**one, "trick": 0, "chosen": bid, "best": bid}] for seat in seats}
+
+    monkeypatch.setattr("anyio.to_process.run_sync", found)  # what is found is tested where it is found
+    page = seat(browser, host.url + host.open_table(changes=["ramp=2..1"], seed=3, mistakes=True)["seats"]["0"])
+    mistakes = page.locator("#result[open] .mistakes")
+    play_on(page, "#result[open]")
+    expect(mistakes.locator(".note")).to_have_text(
+        "Your 2 mistakes in this hand, by the search: about 3.0 points lost."
+    )
+    expect(mistakes.locator("li")).to_have_text(
+        ["Trick 17♥, better 7♥−1.5", "Before the first trickbid 0, better bid 0−1.5"]
+    )
+    play_on(page, OVER)
+    expect(mistakes.locator(".note")).to_contain_text("Your 2 mistakes in this match")
+    mistakes.locator("a").first.click()
+    page.wait_for_url("**/replay/*?mistakes#3/0")
+    assert page.faults == []  # type: ignore[attr-defined]
     page.context.close()
 
 

@@ -17,6 +17,7 @@ pytest.importorskip("websockets")
 
 from test_web import join, play_to_the_end, say, table_of, until
 from web_server import Server, server
+from websockets.exceptions import ConnectionClosed
 
 from ohhell_env import Rules
 from ohhell_env.arena.people import tallies
@@ -216,11 +217,15 @@ def test_a_damaged_table_is_left_out_and_the_others_are_served(
     table = table_of(tmp_path)
     table.save()
     (tmp_path / "half.table.json").write_text('{"table": "ohhell-table"')
-    (tmp_path / "lost.table.json").write_text((tmp_path / f"{table.id}.table.json").read_text().replace("-", "+"))
+    lost = json.loads((tmp_path / f"{table.id}.table.json").read_text())
+    lost["watch"], lost["chairs"][0]["token"] = "watch", "seat"
+    (tmp_path / "lost.table.json").write_text(json.dumps(lost))  # without its record
     with server(tmp_path) as host:
         assert "half.table.json is not a table" in capsys.readouterr().err
         with join(host, f"/t/{table.chairs[0].token}") as seat:
             assert until(seat, lambda one: one["type"] == "table")
+        with join(host, "/t/seat") as seat, pytest.raises(ConnectionClosed, match="cannot be opened"):
+            seat.recv(timeout=60)
 
 
 # --- Several participants at a table -------------------------------------------------------------------------------

@@ -164,7 +164,9 @@ class Hall:
         if self.study is not None:
             table.awaited = set(table.people) if len(table.people) > 1 else set()
         await to_thread.run_sync(table.save)
-        entry = Entry(table.path.with_name(f"{table.id}{_ENDING}"), live=LiveTable(table, self.service))
+        live = LiveTable(table, self.service)
+        live.prepare()
+        entry = Entry(table.path.with_name(f"{table.id}{_ENDING}"), live=live)
         self._open_doors(table.id, entry, [chair.token for chair in table.chairs], table.watch)
         return table
 

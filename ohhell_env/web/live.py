@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -199,6 +199,24 @@ class LiveTable:
 
     # --- Mistakes ------------------------------------------------------------------------------------------------
 
+    def prepare(self) -> None:
+        """Have the search compiled while the first hand is played, where mistakes are asked for."""
+        if self.aids and self.table.review:
+            self._begin(self._prepare())
+
+    async def _prepare(self) -> None:
+        try:
+            await to_process.run_sync(
+                mistakes.prepare, self.table.match.rules, cancellable=True, limiter=self.service.reviewers
+            )
+        except (ValueError, OSError, BrokenWorkerProcess):
+            log.exception("the search of mistakes at table %s is not ready", self.table.id)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
     def _look_for_mistakes(self, hand: int) -> None:
         """Begin to look for people's mistakes in a finished hand, where that is asked for and the server has time."""
         if not self.aids or not self.table.review or not self.table.people:
@@ -207,9 +225,7 @@ class LiveTable:
             self._tell_mistakes(hand, dict.fromkeys(self.table.people))
             return
         self.service.reviews += 1
-        task = asyncio.create_task(self._find_mistakes(hand, list(self.table.people)))
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+        self._begin(self._find_mistakes(hand, list(self.table.people)))
 
     async def _find_mistakes(self, hand: int, seats: list[int]) -> None:
         table, found = self.table, None

@@ -13,10 +13,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ohhell_env.bots.search import SearchBot
 from ohhell_env.kernel.state import PLAY
+from ohhell_env.records.match import Match
 from ohhell_env.records.replay import Replay, load_replay
 from ohhell_env.records.review import Mistake, review
 from ohhell_env.render.terminal import short_choice
+from ohhell_env.rules.rules import Rules
 from ohhell_env.table.actions import short_text
 
 ROLLOUTS = 200  # for a decision
@@ -68,6 +71,12 @@ def in_background(record: Path, hand: int, seats: Iterable[int]) -> dict[int, li
     """`own_mistakes`, for a process of its own, which takes the time that the server leaves over."""
     _step_back()
     return own_mistakes(record, hand, seats)
+
+
+def prepare(rules: Rules) -> None:
+    """Compile the search for a table in this process."""
+    _step_back()
+    SearchBot(0, 1).estimates(Match(rules, 0))
 
 
 @cache
