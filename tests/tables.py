@@ -25,9 +25,12 @@ def shortened(rules: Rules) -> Rules:
     return replace(rules, ramp=(3, 1, "4 no trump") if 1 in special else (3, 1), cap=0)
 
 
-# Every preset, with a few small hands, and every other kind of table that has something of its own to show.
+# Presets of the standard form that differ from others here in their ramp and points alone.
+LIKE_OTHERS = ("up_and_down_the_river", "blob", "trickster", "hassenpfeffer", "seven_up_seven_down")
+# Every other preset, with a few small hands, and every kind of table that has something of its own to show.
 EVERY_TABLE: dict[str, Rules] = {
-    **{name: shortened(rules) for name, rules in PRESETS.items()},
+    **{name: shortened(rules) for name, rules in PRESETS.items() if name not in LIKE_OTHERS},
+    "cooperative": shortened(replace(PRESETS["cooperative"], attempts=8)),  # random play would hardly come to an end
     **{f"{name}, two": shortened(replace(PRESETS[name], players=2)) for name in ("nomination_whist", "penguin_whist")},
     "mormon_bridge, ten": shortened(replace(PRESETS["mormon_bridge"], players=10)),
     "pass or nil": Rules(players=3, nil_round=True, ramp=(5, 2), bids="open"),

@@ -38,7 +38,7 @@ def new_plan(games: NDArray[np.void]) -> NDArray[np.void]:
 
 @jit_apart
 def likely_world(plan: Any, view: Any, table: Any, boards: Any, notes: Any, stream: np.uint64) -> Any:
-    """Deal `TRIES` worlds and keep one, drawn in proportion to `bid_likelihood`, in ``boards[0]``.
+    """Deal `TRIES` determinizations (worlds) and keep one, drawn in proportion to `bid_likelihood`, in ``boards[0]``.
 
     ``boards`` is (3,) of games. Returns (the stream's next state, whether a deal was found that fits).
     """

@@ -1,10 +1,10 @@
-"""The searching player: determinized Monte Carlo. Sampled worlds, rollouts in which every seat pursues its bid.
+"""The searching player: determinized Monte Carlo, with rollouts in which every seat pursues its bid.
 
-For each decision a number of worlds (`determinization`) is dealt; in each of them every option is tried and the hand
-played out by the rules of `hand_model` with a little noise, with the same random numbers for all options. The option
-with the highest mean points of the searching seat is taken. The method is perfect-information Monte Carlo (Ginsberg
-2001, "GIB: Imperfect Information in a Computationally Challenging Game"), except that nobody in the rollouts sees
-more than a player would.
+For each decision a number of determinizations is dealt, called worlds here; in each of them every option is tried and
+the hand played out by the rules of `hand_model` with a little noise, with the same random numbers for all options. The
+option with the highest mean points of the searching seat is taken. The method is perfect-information Monte Carlo
+(Ginsberg 2001, "GIB: Imperfect Information in a Computationally Challenging Game"), except that nobody in the rollouts
+sees more than a player would.
 """
 
 from __future__ import annotations

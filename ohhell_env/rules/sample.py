@@ -5,8 +5,8 @@ A hash of everything that matters in play decides whether a table is for trainin
 be drawn from both, by whatever name its scoring or its ramp goes. Three families, `FAMILIES`, are kept for a test of
 their own: no table of the other splits has anything of them.
 
-Tables are short, 2 to 6 hands, and none is a lottery: each has a hand of three cards or more that is bid or played for
-tricks, and at most ten cards are dealt to a seat.
+Tables are short, 2 to 6 hands, and none is decided by luck alone: each has a hand of three cards or more that is bid or
+played for tricks, and at most ten cards are dealt to a seat.
 """
 
 from __future__ import annotations

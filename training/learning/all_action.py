@@ -1,9 +1,10 @@
 """All-action regression: every option of a contested decision is played out from the true cards, and learned from.
 
-Self-play's own cards are drawn from the true posterior at every information set. So the game at a decision is copied,
-each option that the policy thinks close to its best one is taken in a copy, and all seats play the hand out greedily:
-the returns of the options have the luck of the deal in common. The policy's outputs, centred over these options, are
-regressed to what they were plus the centred returns:
+At a decision of a self-play hand, each option that the policy thinks close to its best one is taken in a copy of the
+game, and all seats play the copy out greedily. The copies have the same cards, so most of the luck cancels when options
+are compared; over many hands the hidden cards have the right distribution given what the seat knows, since they are
+those of the hand itself. The policy's outputs, centred over these options, are regressed to the old outputs plus the
+centred returns:
 
     minimise  1/2 w sum_options (centred(output - old output) - centred return)^2,  w = 1 / (predicted variance + floor)
 

@@ -1,11 +1,12 @@
-"""The policy that looks ahead: one-ply search by rollouts of the policy itself over sampled worlds.
+"""The policy that looks ahead: one-ply search by rollouts of the policy itself over determinizations.
 
-For each decision `beliefs` deals worlds that fit what the seat knows and weighs them by how well the policy
-explains what the others did. Each option that the policy does not rule out is tried in every world, and the hand played
-out by the policy in all seats, each seat seeing its own cards only. The option with the highest mean return is taken;
-the policy's own value of an option counts as a number of worlds. The return is what training maximises and what the
-evaluations compare: own points minus the mean of the others'. The method is that of SPARTA's single-agent search (Lerer
-and others 2020, "Improving Policies via Search in Cooperative Partially Observable Games") with a prior.
+For each decision `beliefs` deals determinizations, called worlds here, that fit what the seat knows and weighs them by
+how well the policy explains what the others did. Each option that the policy does not rule out is tried in every world,
+and the hand played out by the policy in all seats, each seat seeing its own cards only. The option with the highest
+mean return is taken; the policy's own value of an option counts as a number of worlds. The return is what training
+maximises and what the evaluations compare: own points minus the mean of the others'. The method is that of SPARTA's
+single-agent search (Lerer and others 2020, "Improving Policies via Search in Cooperative Partially Observable Games")
+with a prior.
 """
 
 from __future__ import annotations
