@@ -185,6 +185,8 @@ def test_there_are_no_barriers_that_axe_finds(host: Server, browser: Browser, si
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
 
     def check(page: Page, where: str) -> None:
+        text = page.locator("body").inner_text()
+        assert not any(word in text for word in ("null", "undefined", "NaN")), where
         found = axe.run(page).response["violations"]
         assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == [], where
 

@@ -160,8 +160,9 @@ class Table:
 
     def names(self, viewer: int | None) -> list[str]:
         """Everybody's name, as shown to a seat, to which its own is "you"; None for spectators."""
+        study = any(chair.code for chair in self.chairs)
         given = [
-            chair.player if chair.player != PERSON else "participant" if chair.code else chair.name or "guest"
+            chair.player if chair.player != PERSON else "participant" if study else chair.name or "guest"
             for chair in self.chairs
         ]
         return display_names(given, viewer)

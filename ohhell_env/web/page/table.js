@@ -305,7 +305,7 @@ function drawAdvice(advice) {
 function open(dialog, title, ...children) {
   const heading = make("h2", "", title);
   heading.id = `${dialog.id}-title`;
-  dialog.replaceChildren(heading, ...children);
+  dialog.replaceChildren(heading, ...children.filter((child) => child !== null));
   if (!dialog.open) dialog.showModal();
 }
 
@@ -408,7 +408,7 @@ function showSheet() {
 function showTrick() {
   const { last_trick: last, seats } = table.scene;
   if (last === null) return;
-  const rows = last.plays.map(([seat, name]) => make("li", seat === last.winner ? "winner" : "", cardFace(face(name), ""), make("span", "", seats[seat].name), seat === last.winner ? make("b", "", " takes it".replace("takes", seats[seat].name === "you" ? "take" : "takes")) : null));
+  const rows = last.plays.map(([seat, name]) => make("li", seat === last.winner ? "winner" : "", cardFace(face(name), ""), make("span", "", seats[seat].name), seat === last.winner ? make("b", "", seats[seat].name === "you" ? "take it" : "takes it") : null));
   open(byId("trick"), "Last trick", make("ol", "trick", ...rows), last.winner === null ? make("p", "", "Nobody takes it.") : null, close(byId("trick")));
 }
 
