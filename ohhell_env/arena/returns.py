@@ -10,13 +10,11 @@ from ohhell_env.kernel.jit import jit
 from ohhell_env.kernel.state import form_of
 from ohhell_env.rules.rules import Rules
 
-_MORE_DECISIONS = 9  # of a seat in a hand of the wide form: blind bids, rounds of bids, trump and suits named
-
 
 def longest(rules: Sequence[Rules]) -> int:
     """The most decisions that a hand of these tables may have."""
-    wide = form_of(rules).name == "wide"
-    return max(one.players * (max(one.hand_sizes) * (1 + wide) + 1 + _MORE_DECISIONS * wide) for one in rules)
+    once, each = form_of(rules).decisions
+    return max(one.players * (once + each * max(one.hand_sizes)) for one in rules)
 
 
 @jit

@@ -8,8 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ohhell_env.kernel.jit import Int, by_form, jit, mix, seed_of, stream_of
-from ohhell_env.kernel.state import NAME_SUIT, NONE, WIDE_FORM, form_of_records
+from ohhell_env.kernel.facts import decision_number
+from ohhell_env.kernel.jit import Int, jit, mix, seed_of, stream_of
+from ohhell_env.kernel.state import WIDE_FORM, form_of_records
 from ohhell_env.observation.standard import blind
 from ohhell_env.rules.rules import Rules
 
@@ -23,23 +24,6 @@ class Tables(Protocol):
 
     games: NDArray[np.void]  # of state.GAME, or WIDE_GAME
     tables: NDArray[np.void]  # of state.TABLE, or WIDE_TABLE; a game's own is tables[game["table"]]
-
-
-@jit
-def _decision_number(game: Any, table: Any) -> Int:
-    bids = 0
-    for seat in range(table["players"]):
-        bids += game["bids"][seat] != NONE
-    return game["hand"] * 256 + bids + game["num_plays"]
-
-
-@jit
-def _wide_decision_number(game: Any, table: Any) -> Int:
-    deals = np.int64(game["hand"]) + 128 * game["deals"]  # at most 128 hands; deals of one have no limit
-    return deals * 512 + game["num_calls"] + 2 * game["num_plays"] - (game["phase"] == NAME_SUIT)
-
-
-decision_number = by_form(_decision_number, _wide_decision_number)  # numbers a match's decisions
 
 
 @jit

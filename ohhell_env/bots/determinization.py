@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ohhell_env.bots.hand_model import best_bid
-from ohhell_env.bots.knowledge import cards_left
 from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.facts import cards_left
 from ohhell_env.kernel.jit import ONE, Int, below, jit, jit_apart, left_of, mix, next_state, nth_bit, popcount
 from ohhell_env.kernel.rulebook import unseen_cards
 from ohhell_env.kernel.standard import suit_mask

@@ -12,13 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from ohhell_env.bots.knowledge import cards_left, contract, higher_cards, seen_others
 from ohhell_env.kernel import rulebook
-from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, left_of, lowest, popcount
+from ohhell_env.kernel.facts import (
+    cards_left,
+    contract,
+    has_pairs,
+    higher_cards,
+    knows_cards,
+    loose_jokers,
+    seen_others,
+)
+from ohhell_env.kernel.jit import ONE, Int, jit, jit_apart, left_of, lowest, popcount
 from ohhell_env.kernel.rulebook import bid_value, suit_cards, suit_of, takes, unseen_cards
 from ohhell_env.kernel.state import HAND_OVER, NO_TRUMP, NONE, PLAY
-from ohhell_env.kernel.wide_bidding import HIDDEN_CARDS
-from ohhell_env.rules.cards import JOKERS, NUM_SUITS
+from ohhell_env.rules.cards import NUM_SUITS
 from ohhell_env.rules.limits import WIDE_MAX_PLAYERS
 
 SURE_CARDS = 3  # cards a seat holds at most where `sure_options` looks for proofs
@@ -31,19 +38,13 @@ LEVELS = 3 * WIDE_MAX_PLAYERS + 4  # of `solve`: decisions on one line of play, 
 
 
 @jit
-def _is_provable(game: Any, table: Any) -> bool:
-    return True
+def is_provable(game: Any, table: Any) -> bool:
+    """Whether `sure_options` looks for proofs at a table.
 
-
-@jit
-def _wide_is_provable(game: Any, table: Any) -> bool:
-    suited = game["trump"] != NO_TRUMP or table["suit_cards"][NO_TRUMP, JOKERS] == 0
-    return bool(suited and table["pairs"] == 0 and table["cooperative"] == 0 and table["own_cards"] != HIDDEN_CARDS)
-
-
-# Tables for which `sure_options` looks for proofs: not with second copies, jokers without trump, own cards hidden, nor
-# where a seat wants more than its own points.
-is_provable = by_form(_is_provable, _wide_is_provable)
+    Not with second copies, jokers without trump, own cards hidden, nor where a seat wants more than its own points.
+    """
+    alike = has_pairs(game, table) or loose_jokers(game, table) != 0
+    return bool(not alike and not rulebook.is_cooperative(game, table) and knows_cards(game, table))
 
 
 @jit
@@ -203,19 +204,6 @@ def keep_to_sure_options(views: Any, tables: Any) -> None:
 
 
 # --- A dealt hand solved ------------------------------------------------------------------------------------------
-
-
-@jit
-def _knows_cards(game: Any, table: Any) -> bool:
-    return True
-
-
-@jit
-def _wide_knows_cards(game: Any, table: Any) -> bool:
-    return bool(table["own_cards"] != HIDDEN_CARDS)
-
-
-knows_cards = by_form(_knows_cards, _wide_knows_cards)  # whether seats know the cards that they play
 
 
 @jit

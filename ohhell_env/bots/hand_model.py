@@ -15,16 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from ohhell_env.bots.knowledge import (
+from ohhell_env.bots.knowledge import suit_to_name
+from ohhell_env.kernel.facts import (
     classes,
     contract,
     has_pairs,
+    held_twice,
     hidden_held,
     higher_cards,
     loose_jokers,
     seen_others,
     sees_own,
-    suit_to_name,
 )
 from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, left_of, lowest, popcount
 from ohhell_env.kernel.rulebook import bid_value, seen_hand, suit_cards, suit_of, takes, unseen_copies
@@ -79,19 +80,6 @@ NOTES = np.dtype(
 )
 
 Notes = Any  # a record of NOTES
-
-
-@jit
-def _held_twice(game: Any, seat: Int) -> Int:
-    return np.int64(0)
-
-
-@jit
-def _wide_held_twice(game: Any, seat: Int) -> Int:
-    return game["held_twice"][seat]
-
-
-held_twice = by_form(_held_twice, _wide_held_twice)  # cards that a seat holds twice
 
 
 @jit

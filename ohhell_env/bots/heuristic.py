@@ -10,26 +10,18 @@ from numpy.typing import NDArray
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.endgame import sure_options
 from ohhell_env.bots.hand_model import NOTES, best_bid, best_card
-from ohhell_env.bots.knowledge import longest_suit, sees_own, suit_to_name
-from ohhell_env.kernel.jit import ONE, Int, by_form, jit, jit_apart, lowest, popcount
+from ohhell_env.bots.knowledge import longest_suit, suit_to_name
+from ohhell_env.kernel.facts import sees_own, speaks_otherwise
+from ohhell_env.kernel.jit import ONE, Int, jit, jit_apart, lowest, popcount
 from ohhell_env.kernel.rulebook import action_of, unseen_cards
-from ohhell_env.kernel.state import BID, BLIND, NAME_SUIT, NAME_TRUMP, PASS, PASS_OR_NIL
-
-
-@jit
-def _option(game: Any, table: Any, notes: Any) -> Any:
-    if game["phase"] == BID:
-        return best_bid(game, table, game["player"], game["legal"], notes)
-    return best_card(game, table, notes)
+from ohhell_env.kernel.state import BID, NAME_SUIT, NAME_TRUMP, PASS, PASS_OR_NIL
 
 
 @jit_apart
-def _wide_option(game: Any, table: Any, notes: Any) -> Any:
-    """As at the standard tables; and a simple choice for each other decision."""
+def other_option(game: Any, table: Any, notes: Any) -> Any:
+    """A simple choice for each decision that is neither a bid nor a card."""
     seat = np.int64(game["player"])
     phase = game["phase"]
-    if phase == BLIND:
-        return np.int64(PASS)
     if phase == NAME_TRUMP:
         return longest_suit(game, table, seat)
     if phase == NAME_SUIT:
@@ -37,14 +29,20 @@ def _wide_option(game: Any, table: Any, notes: Any) -> Any:
     if phase == PASS_OR_NIL:
         every = (ONE << (np.int64(game["hand_size"]) + 1)) - 1
         return np.int64(0) if best_bid(game, table, seat, every, notes) == 0 else np.int64(PASS)
-    if phase == BID:
+    return np.int64(PASS)  # no blind bids
+
+
+@jit
+def plain_option(game: Any, table: Any, notes: Any) -> Any:
+    """The option that the rules choose, certain ones aside."""
+    if speaks_otherwise(game):
+        return other_option(game, table, notes)
+    seat = np.int64(game["player"])
+    if game["phase"] == BID:
         return best_bid(game, table, seat, game["legal"], notes)
     if not sees_own(game, table, seat):
         return lowest(game["legal"])
     return best_card(game, table, notes)
-
-
-plain_option = by_form(_option, _wide_option)
 
 
 @jit_apart

@@ -18,14 +18,13 @@ from ohhell_env.bots.base import Bot, Tables
 from ohhell_env.bots.endgame import LEVELS, gain, is_solvable, solve, sure_options
 from ohhell_env.bots.hand_model import NOTES, best_bid
 from ohhell_env.bots.heuristic import plain_option, rule_option
-from ohhell_env.bots.knowledge import sees_own
 from ohhell_env.bots.sampling import likely_world, new_plan, plan_deals
 from ohhell_env.kernel import rulebook
+from ohhell_env.kernel.facts import sees_own
 from ohhell_env.kernel.jit import (
     ONE,
     Int,
     below,
-    by_form,
     clamp,
     jit,
     jit_apart,
@@ -36,6 +35,7 @@ from ohhell_env.kernel.jit import (
     stream_of,
 )
 from ohhell_env.kernel.state import BID, HAND_OVER, NONE, PLAY, form_of_records
+from ohhell_env.observation.sealed import open_bids
 from ohhell_env.observation.sections import SEALED
 from ohhell_env.rules.cards import cards_of
 
@@ -63,25 +63,6 @@ def sampled_bid(game: Any, table: Any, seat: Int, legal: Int, notes: Any, stream
         if (legal >> other) & 1:
             bid = other
     return bid
-
-
-@jit
-def _open_bids(game: Any, table: Any, seat: Int, every: Int) -> Int:
-    return every
-
-
-@jit_apart
-def _wide_open_bids(game: Any, table: Any, seat: Int, every: Int) -> Int:
-    if game["first_bids"][seat] == SEALED:
-        game["first_bids"][seat] = np.int64(game["hand_size"]) // table["players"]  # blind: nothing tells more
-    player = game["player"]
-    game["player"] = seat
-    legal = rulebook.bids_open(game, table, every)
-    game["player"] = player
-    return legal if legal else every
-
-
-open_bids = by_form(_open_bids, _wide_open_bids)  # bids that a seat may have made, the hook aside
 
 
 @jit_apart
@@ -129,7 +110,7 @@ def play_out(game: Any, table: Any, notes: Any, stream: np.uint64) -> None:
         if legal & (legal - 1) == 0:
             option = lowest(legal)
         elif game["phase"] == BID:
-            option = sampled_bid(game, table, game["player"], legal, notes, stream)
+            option = sampled_bid(game, table, np.int64(game["player"]), legal, notes, stream)
             stream = next_state(next_state(stream))
         else:
             stream = next_state(stream)
@@ -145,7 +126,7 @@ def play_out(game: Any, table: Any, notes: Any, stream: np.uint64) -> None:
 def prior_weight(view: Any, table: Any, worlds: Int) -> Any:
     """Worlds that the rules' own estimate of an option counts for beside so many that are dealt."""
     bids = view["phase"] == BID
-    if not bids and not (view["phase"] == PLAY and sees_own(view, table, view["player"])):
+    if not bids and not (view["phase"] == PLAY and sees_own(view, table, np.int64(view["player"]))):
         return 0.0  # the rules estimate bids and cards
     if is_solvable(view, table):
         return SOLVED_PRIOR
@@ -205,7 +186,7 @@ def choose_by_search(views: Any, tables: Any, keys: Any, rollouts: Int, memory: 
         best = rule_option(view, table, notes[0])  # of equal options this one is taken
         legal = sure_options(view, table)
         legal = legal if legal else view["legal"]
-        if popcount(legal) > 1 and (view["phase"] != PLAY or sees_own(view, table, view["player"])):
+        if popcount(legal) > 1 and (view["phase"] != PLAY or sees_own(view, table, np.int64(view["player"]))):
             view["legal"] = legal
             if not judge_options(view, table, max(rollouts // popcount(legal), 1), keys[j], True, memory):
                 return j

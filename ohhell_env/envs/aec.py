@@ -27,7 +27,6 @@ from ohhell_env.kernel.state import (
     MATCH_OVER,
     NONE,
     STANDARD_FORM,
-    WIDE_FORM,
     Form,
     check_seed,
     compile_rules,
@@ -189,7 +188,7 @@ class OhHellEnv(AECEnv[str, Any, Any]):
     @property
     def _hands_size(self) -> int:
         """Entries of `state` that say who holds what; in the wide form second copies have rows of their own."""
-        return self.form.players * self.form.kinds * (2 if self.form is WIDE_FORM else 1)
+        return self.form.players * self.form.kinds * self.form.copies
 
     def __getattr__(self, name: str) -> Any:
         if name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents"):

@@ -183,6 +183,8 @@ class Form:
     Attributes:
         name: "standard" or "wide".
         players, kinds, cards, hand_size: the most seats, kinds of card, cards in a deck, cards in a hand.
+        copies: of a card that a deck may have.
+        decisions: of a seat in a hand, at most: ``decisions[0] + decisions[1] * hand size``.
         game, table: dtypes of its records.
         num_bids, first_bid, num_actions: of its action space; bid b is ``first_bid + b``.
     """
@@ -192,6 +194,8 @@ class Form:
     kinds: int
     cards: int
     hand_size: int
+    copies: int
+    decisions: tuple[int, int]
     game: np.dtype[np.void]
     table: np.dtype[np.void]
     num_bids: int
@@ -217,6 +221,8 @@ STANDARD_FORM = Form(
     NUM_CARDS,
     NUM_CARDS,
     MAX_HAND_SIZE,
+    1,
+    (1, 1),
     GAME,
     TABLE,
     NUM_BIDS,
@@ -229,6 +235,8 @@ WIDE_FORM = Form(
     WIDE_NUM_KINDS,
     WIDE_NUM_CARDS,
     WIDE_MAX_HAND_SIZE,
+    2,
+    (10, 2),  # blind bids, rounds of bids, trump named; a joker's suit beside each card
     WIDE_GAME,
     WIDE_TABLE,
     WIDE_NUM_BIDS,

@@ -34,9 +34,7 @@ from ohhell_env.kernel.state import (
     NAME_TRUMP,
     PASS_OR_NIL,
     PLAY,
-    WIDE_FIRST_BID,
     WIDE_FIRST_SUIT,
-    WIDE_FORM,
     WIDE_PASS,
     check_seed,
     compile_rules,
@@ -214,7 +212,7 @@ class _Replay:
 
     def hand(self, line: int, data: dict[str, Any]) -> None:
         """Deal and play one hand."""
-        _check_keys(line, data, _HAND_KEYS, (*_CLAIMS, _NAMED) if self.form is WIDE_FORM else _CLAIMS)
+        _check_keys(line, data, _HAND_KEYS, (*_CLAIMS, _NAMED))
         record, table = self.games[0], self.tables[0]
         if self.started and record["phase"] != HAND_OVER and record["phase"] != MATCH_OVER:
             raise RecordError(f"line {line}: another hand begins, but hand {self.game.hand_number} is not finished")
@@ -315,21 +313,19 @@ class _Replay:
 
     def _call(self, word: Any) -> int:
         """The action behind what a record says before the play."""
-        if self.form is not WIDE_FORM:
-            return rulebook.FIRST_BID + _whole(word)
         phase = self.game.phase
         if phase == NAME_TRUMP:
             return _suit_action(word)
-        if word == "pass":
+        if phase in (BLIND, PASS_OR_NIL) and word == "pass":
             return WIDE_PASS
         if phase == PASS_OR_NIL and word == "nil":
-            return WIDE_FIRST_BID
+            return self.form.first_bid
         if phase == BLIND and isinstance(word, str) and word.startswith("blind "):
-            return WIDE_FIRST_BID + int(word.removeprefix("blind "))
+            return self.form.first_bid + int(word.removeprefix("blind "))
         bid = _whole(word)
         if phase in (BLIND, PASS_OR_NIL) or not 0 <= bid < self.form.num_bids:
             raise ValueError(f"{word!r} is not allowed here")
-        return WIDE_FIRST_BID + bid
+        return self.form.first_bid + bid
 
     def take_next_decks(self, line: int, decks: Any) -> None:
         """Decks that were uploaded for the hands to come."""

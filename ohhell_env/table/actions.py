@@ -10,12 +10,11 @@ from ohhell_env.kernel.state import (
     PASS_OR_NIL,
     WIDE_FIRST_SLOT,
     WIDE_FIRST_SUIT,
-    WIDE_FORM,
     WIDE_PASS,
     Form,
     form_of,
 )
-from ohhell_env.rules.cards import NUM_SUITS, SUIT_NAMES
+from ohhell_env.rules.cards import SUIT_NAMES
 from ohhell_env.rules.rules import Rules
 
 
@@ -34,13 +33,12 @@ def action_text(action: int, rules: Rules | None = None, form: Form | None = Non
         return f"play {card_set.names[action]}"
     if form.first_bid <= action < form.first_bid + form.num_bids:
         return f"bid {action - form.first_bid}"
-    if form is WIDE_FORM:
+    if WIDE_PASS <= action < form.num_actions:
         if action == WIDE_PASS:
             return "pass"
-        if WIDE_FIRST_SUIT <= action <= WIDE_FIRST_SUIT + NUM_SUITS:
+        if action < WIDE_FIRST_SLOT:
             return f"name {(*SUIT_NAMES, 'no trump')[action - WIDE_FIRST_SUIT]}"
-        if WIDE_FIRST_SLOT <= action < form.num_actions:
-            return f"play card {action - WIDE_FIRST_SLOT + 1} of the hand"
+        return f"play card {action - WIDE_FIRST_SLOT + 1} of the hand"
     return f"{action} (no action: actions are 0..{form.num_actions - 1})"
 
 

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ohhell_env.kernel import rulebook, standard, wide_play
+from ohhell_env.kernel import reading, rulebook
+from ohhell_env.kernel.reading import option_field
 from ohhell_env.kernel.state import (
     BID,
     BLIND,
@@ -25,7 +26,6 @@ from ohhell_env.kernel.state import (
     PLAY,
     WIDE_FIRST_SLOT,
     WIDE_FIRST_SUIT,
-    WIDE_FORM,
     WIDE_PASS,
     Form,
     compile_rules,
@@ -84,7 +84,6 @@ class Game:
         self._past = past
         self.rules = rules
         self.form = form_of_records(record)
-        self._wide = self.form is WIDE_FORM
 
     @property
     def _table(self) -> Any:
@@ -102,7 +101,7 @@ class Game:
 
     @property
     def phase(self) -> int:
-        """`ohhell_env.kernel.state` BID, PLAY, HAND_OVER or MATCH_OVER; in the wide form also BLIND .. NAME_SUIT."""
+        """`ohhell_env.kernel.state` BID, PLAY, HAND_OVER, MATCH_OVER; at some tables BLIND .. NAME_SUIT."""
         return int(self._game["phase"])
 
     @property
@@ -149,66 +148,51 @@ class Game:
     @property
     def trump_known(self) -> bool:
         """Whether trump is settled: not while a card is still to be shown, or a suit to be named."""
-        return not self._wide or bool(self._game["trump_known"])
+        return bool(option_field(self._game, "trump_known"))
 
     @property
     def shown(self) -> int | None:
         """The card that made trump and is in play: the dealer's last, or the one cut."""
-        if not self._wide or self.phase in (BLIND, PASS_OR_NIL):
-            return None
-        return self._optional("shown")
+        shown = int(option_field(self._game, "shown"))
+        return None if shown == NONE or self.phase in (BLIND, PASS_OR_NIL) else shown
 
     @property
     def special(self) -> str:
         """This hand's own rules: "", or such as "no trump"."""
-        return special_text(int(self._game["special"])) if self._wide else ""
+        return special_text(int(option_field(self._game, "special")))
 
     @property
     def worth(self) -> int:
         """How many tricks the current trick counts for."""
-        return int(self._game["worth"]) if self._wide else 1
+        return int(option_field(self._game, "worth"))
 
     @property
     def deals(self) -> int:
         """How many times this hand has been dealt."""
-        return int(self._game["deals"]) if self._wide else 1
+        return int(option_field(self._game, "deals"))
 
     @property
     def hands(self) -> tuple[tuple[int, ...], ...]:
         """Cards that each seat holds, ascending; a card held twice is listed twice."""
         held = [list(cards_of(self._game["hands"][seat])) for seat in range(self.players)]
-        if self._wide:
-            for seat, cards in enumerate(held):
-                cards += cards_of(self._game["held_twice"][seat])
+        for seat, cards in enumerate(held):
+            cards += cards_of(option_field(self._game, "held_twice")[seat])
         return tuple(tuple(sorted(cards)) for cards in held)
 
     def sees_cards(self, viewer: Viewer, seat: int) -> bool:
         """Whether a viewer may see the cards that a seat holds; ``viewer=None`` sees all, ``"table"`` none."""
         if viewer is None or viewer == TABLE_VIEWER:
             return viewer is None
-        if not self._wide:
-            return viewer == seat
-        return bool(wide_play.sees_cards(self._game, self._table, viewer, seat))
+        return bool(reading.sees_cards(self._game, self._table, viewer, seat))
 
     def slots(self, seat: int) -> tuple[tuple[int, int], ...]:
         """The positions, in the order dealt, of the cards that a seat still holds, each with its card."""
-        if self._wide:
-            held: tuple[int, ...] = tuple(cards_of(self._game["slots"][seat]))
-            return tuple((slot, int(wide_play.slot_card(self._game, self._table, seat, slot))) for slot in held)
-        received = self.deal_order[0][(seat - self.dealer - 1) % self.players :: self.players]
-        return tuple((slot, card) for slot, card in enumerate(received) if card in self.hands[seat])
+        return tuple(reading.slots_held(self._game, self._table, seat))
 
     @property
     def dealt(self) -> tuple[tuple[int, ...], ...]:
         """Cards that each seat was dealt in this hand, ascending."""
-        if not self._wide:
-            held, played = self._game["hands"], self._game["played"]
-            return tuple(tuple(cards_of(held[seat] | played[seat])) for seat in range(self.players))
-        order = self.deal_order[0]
-        return tuple(
-            tuple(sorted(order[(seat - self.dealer - 1) % self.players :: self.players]))
-            for seat in range(self.players)
-        )
+        return tuple(tuple(reading.cards_dealt(self._game, self._table, seat)) for seat in range(self.players))
 
     @property
     def deal_order(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -227,7 +211,7 @@ class Game:
         """Whether bids are being made that others do not see yet."""
         if self.rules.bids == "open":
             return False
-        return bool(wide_play.is_bidding(self._game, self._table)) if self._wide else self.phase == BID
+        return bool(reading.is_bidding(self._game, self._table))
 
     def visible_bids(self, viewer: Viewer) -> tuple[int | str | None, ...]:
         """Bids as a seat sees them: "hidden" where a bid is made but sealed. ``viewer=None`` sees all."""
@@ -240,14 +224,10 @@ class Game:
     @property
     def pledges(self) -> tuple[str | None, ...]:
         """What each seat said before the bidding: "pass", "nil", "blind", or None."""
-        if not self._wide:
-            return (None,) * self.players
-        return tuple(_PLEDGES.get(int(pledge)) for pledge in self._game["pledges"][: self.players])
+        return tuple(_PLEDGES.get(int(pledge)) for pledge in option_field(self._game, "pledges")[: self.players])
 
     def visible_first_bids(self, viewer: Viewer) -> tuple[int | str | None, ...]:
         """Each seat's blind bid, or its bid in the round before this one, as a seat sees it; see `visible_bids`."""
-        if not self._wide:
-            return (None,) * self.players
         hidden = self.sealed and viewer is not None
         return tuple(
             None
@@ -255,7 +235,7 @@ class Game:
             else "hidden"
             if hidden and seat != viewer and self.pledges[seat] == "blind"
             else int(bid)
-            for seat, bid in enumerate(self._game["first_bids"][: self.players])
+            for seat, bid in enumerate(option_field(self._game, "first_bids")[: self.players])
         )
 
     @property
@@ -297,9 +277,9 @@ class Game:
     @property
     def named_suit(self) -> int | None:
         """The suit named for the joker that leads the current trick."""
-        if not self._wide or not self._game["in_trick"]:
+        if not self._game["in_trick"]:
             return None
-        named = int(self._game["named"][self._game["num_plays"] // self.players])
+        named = int(option_field(self._game, "named")[self._game["num_plays"] // self.players])
         return None if named == NONE else named
 
     @property
@@ -309,15 +289,9 @@ class Game:
         for number in range(int(self._game["num_plays"]) // self.players):
             cards = self._game["plays"][number * self.players : (number + 1) * self.players]
             plays = tuple(((leader + k) % self.players, int(card)) for k, card in enumerate(cards))
-            if self._wide:
-                winner, named = (int(self._game[field][number]) for field in ("winners", "named"))
-                trick = Trick(plays, None if winner == NONE else winner, None if named == NONE else named)
-            else:
-                best = plays[0]
-                for play in plays[1:]:
-                    if standard.beats(play[1], best[1], int(self._game["trump"])):
-                        best = play
-                trick = Trick(plays, best[0])
+            winner = int(reading.trick_winner(self._game, self._table, number, leader))
+            named = int(option_field(self._game, "named")[number])
+            trick = Trick(plays, None if winner == NONE else winner, None if named == NONE else named)
             leader = leader if trick.winner is None else trick.winner
             tricks.append(trick)
         return tuple(tricks)
@@ -367,7 +341,7 @@ class Game:
     @property
     def failed(self) -> bool:
         """Whether a cooperative hand is over and somebody has missed their bid, so that it is dealt again."""
-        return self._wide and self.phase in (HAND_OVER, MATCH_OVER) and bool(rulebook.is_lost(self._game, self._table))
+        return self.phase in (HAND_OVER, MATCH_OVER) and bool(rulebook.is_lost(self._game, self._table))
 
     def _replay(self) -> Iterator[tuple[Game, int]]:
         """The decisions of this hand from its deal on: the table before each (live: look at once) and the action."""
@@ -375,11 +349,7 @@ class Game:
         games[0] = self._game
         game = Game(games[0], self.rules)
         rulebook.deal(games[0], self._table)
-        if not self._wide:
-            seats = [(self.dealer + k) % self.players for k in range(1, self.players + 1)]
-            calls = [bid for bid in (self.bids[seat] for seat in seats) if bid is not None]
-        else:
-            calls = [int(option) for option in self._game["calls"][: self._game["num_calls"]]]
+        calls = reading.calls_made(self._game, self._table)
         plays = [int(card) for card in self._game["plays"][: self._game["num_plays"]]]
         while game.phase not in (HAND_OVER, MATCH_OVER):
             if game.phase == PLAY:
@@ -387,7 +357,7 @@ class Game:
                     return
                 action = game.play_action(plays.pop(0))
             elif game.phase == NAME_SUIT:
-                suit = int(self._game["named"][games[0]["num_plays"] // self.players])
+                suit = int(option_field(self._game, "named")[games[0]["num_plays"] // self.players])
                 if suit == NONE:
                     return
                 action = WIDE_FIRST_SUIT + suit
@@ -400,7 +370,7 @@ class Game:
 
     def play_action(self, card: int) -> int:
         """The legal action that plays a card; of two positions of the same card the first."""
-        if self.rules.own_cards != "hidden" or not self._wide:
+        if self.rules.own_cards != "hidden":
             return card
         slots = [slot for slot, held in self.slots(self.player or 0) if held == card]
         return WIDE_FIRST_SLOT + slots[0] if slots else card
@@ -426,8 +396,8 @@ class Game:
     @property
     def hands_so_far(self) -> tuple[Game, ...]:
         """The match's finished hands, where they were kept, and then this one, unless it is the last of them."""
-        last = ("hand", "deals") if self._wide else ("hand",)
-        kept = bool(self._past) and all(self._past[-1][field] == self._game[field] for field in last)
+        last, deals = self._past[-1:], option_field(self._game, "deals")
+        kept = any(one["hand"] == self._game["hand"] and option_field(one, "deals") == deals for one in last)
         return self.past_hands if kept else (*self.past_hands, self)
 
     def check_viewer(self, viewer: Viewer) -> None:
@@ -440,7 +410,7 @@ class Game:
             )
 
     def _hand_events(self, viewer: Viewer) -> Iterator[Event]:
-        if self._wide:
+        if reading.keeps_calls(self._game):
             yield from (event for events in self._event_steps(viewer) for event in events)
             return
         cards = tuple(hand if viewer in (None, seat) else None for seat, hand in enumerate(self.dealt))
@@ -461,7 +431,7 @@ class Game:
             yield HandScored(self.points)
 
     def _event_steps(self, viewer: Viewer) -> Iterator[list[Event]]:
-        """The events of the deal, then of each decision, in the wide form."""
+        """The events of the deal, then of each decision, where the record keeps what was said."""
         before: Game | None = None
         action = NONE
         for game, next_action in self._replay():
@@ -484,7 +454,7 @@ class Game:
         events: list[Event] = [HandDealt(self.hand_number, self.dealer, self.hand_size, cards, self.turned)]
         if self.shown is not None:
             events.append(CardShown(self.shown))
-        if self._wide and self.trump_known and self.turned is None:
+        if reading.keeps_calls(self._game) and self.trump_known and self.turned is None:
             events.append(TrumpMade(self.trump, None))
         return events
 
