@@ -153,7 +153,7 @@ DAMAGE: dict[str, tuple[Callable[[list[Any]], None], str]] = {
     "bids missing": (without(2, "bids"), r"line 2: bids: 'bids' is missing"),
     "bids in words": (set_to(2, "bids", ["one", 0, 0]), r"line 2: bids: "),
     "bid too high": (changed("bids", 0, 3), r"line 2, bid 1: action 55 \(bid 3\) is not legal; player_1 bids now"),
-    "negative bid": (changed("bids", 0, -1), r"line 2, bid 1: action 51 \(play AS\) is not legal; player_1 bids now"),
+    "negative bid": (changed("bids", 0, -1), r"line 2: bids: -1 is not allowed here"),
     "the hook": (hooked, r"line 2, bid 3: action 53 \(bid 1\) is not legal; player_0 bids now, allowed: bid 0, bid 2"),
     "too few bids": (lambda lines: lines[1]["bids"].pop(), r"line 2, card 1: .* is not legal; player_0 bids now"),
     "too many bids": (extra("bids", 1), r"line 2, bid 4: action 53 \(bid 1\) is not legal; player_1 plays now"),
