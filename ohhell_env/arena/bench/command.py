@@ -133,7 +133,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: Options, console: Console) -> None:
     if options.reference or options.pin:
-        write_reference(options.out or Path("bench") / "reference", options.workers, options.reference, options.quick)
+        folder = options.out or Path("bench") / "reference"
+        write_reference(folder, options.workers, options.reference, options.quick, options.tracks)
         return
     if options.player is None:
         raise UsageError("no player: ohhell bench PLAYER, as in ohhell bench heuristic --quick")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.arena.bench.play import Outcome
 from ohhell_env.arena.bench.players import Player, as_player
-from ohhell_env.arena.bench.protocol import HUNDRED, MIXED, VERSION, ZERO, signature
+from ohhell_env.arena.bench.protocol import HUNDRED, MIXED, VERSION, ZERO, first_wave, signature
 from ohhell_env.arena.matches import ArenaError
 from ohhell_env.bots import Bot, make_bot
 from ohhell_env.bots.base import UnfamiliarTableWarning
@@ -66,6 +66,7 @@ def world_pins() -> dict[str, str]:
             observations.update(np.packbits(batch.observation).tobytes())
     return {
         "protocol": signature()[:16],
+        "first wave": first_wave()[:16],
         "rules": rules.hexdigest()[:16],
         "observations": observations.hexdigest()[:16],
     }
@@ -149,7 +150,7 @@ def scale(wanted: Sequence[str]) -> tuple[dict[str, Outcome], dict[str, Outcome]
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Which pins are not what they were, in words."""
-    found = [name for name in ("protocol", "rules", "observations") if before[name] != now[name]]
+    found = [name for name in ("protocol", "first wave", "rules", "observations") if before[name] != now[name]]
     for spec, pinned in before["players"].items():
         found += [f"{spec} at {where}" for where in pinned if now["players"].get(spec, {}).get(where) != pinned[where]]
     return found

@@ -177,6 +177,12 @@ def signature() -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
+def first_wave() -> str:
+    """SHA-256 of the cells of the first wave, whatever the number of waves: outcomes stay while it does."""
+    cells_of_it = [{**cell.to_json(), "waves": ()} for cell in cells() if 0 in cell.waves]
+    return hashlib.sha256(json.dumps(cells_of_it, sort_keys=True).encode()).hexdigest()
+
+
 def _core() -> Iterator[Cell]:
     for players in PLAYERS:
         largest = Rules(players=players).peak

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +15,32 @@ from ohhell_env.files import write_whole
 from ohhell_env.options import progress
 
 
-def write_reference(folder: Path, workers: int = 1, play: bool = True, quick: bool = False) -> Path:
-    """Write the data file; with ``play`` the players of the scale play all jobs, else their outcomes stay as they are.
+def write_reference(
+    folder: Path, workers: int = 1, play: bool = True, quick: bool = False, tracks: Sequence[str] = PLAYED
+) -> Path:
+    """Write the data file, after each track that was played; outcomes of other jobs stay, unless a pin has changed.
 
     Args:
         folder: where finished jobs are kept, in a folder for each player.
         workers: processes to play in.
-        play: whether to play.
+        play: whether the players of the scale play; without, all outcomes stay as they are, whatever has changed.
         quick: whether to play the quick protocol's jobs only; full runs have no scale then.
+        tracks: whose jobs to play.
     """
-    pins = all_pins()
     path = Path(__file__).with_name(REFERENCE)
-    outcomes: dict[str, Any] = {ZERO: {}, HUNDRED: {}}
-    if not play and path.exists():
-        outcomes = reference()["outcomes"]
-    for spec in (ZERO, HUNDRED) if play else ():
-        work = jobs(quick, PLAYED)
-        settings = {"version": VERSION, "player": {"name": spec, "pins": pins["players"]}}
-        keep = Kept(folder / spec.replace(":", "-"), settings)
-        with progress(f"{VERSION}: {spec}", len(work), "jobs") as meter:
-            found = run(as_player(spec), work, workers, keep, meter.advance)
-        outcomes[spec] = {key: outcome.to_json() for key, outcome in found.items()}
+    pins = all_pins()
+    kept = reference() if path.exists() else {"pins": {}, "outcomes": {}}
+    same = not play or {**kept["pins"], "protocol": pins["protocol"]} == pins  # with more waves those played stay
+    outcomes = {spec: dict(kept["outcomes"].get(spec, {})) if same else {} for spec in (ZERO, HUNDRED)}
+    for track in [track for track in PLAYED if play and track in tracks]:
+        work = jobs(quick, [track])
+        for spec, found in outcomes.items():
+            settings = {"player": spec, "pins": {name: pin for name, pin in pins.items() if name != "protocol"}}
+            keep = Kept(folder / spec.replace(":", "-"), settings)
+            with progress(f"{VERSION}: {track}, {spec}", len(work), "jobs") as meter:
+                played = run(as_player(spec), work, workers, keep, meter.advance)
+            found |= {key: one.to_json() for key, one in played.items()}
+        write_whole(path, _text({"version": VERSION, "pins": pins}, outcomes))
     return write_whole(path, _text({"version": VERSION, "pins": pins}, outcomes))
 
 
