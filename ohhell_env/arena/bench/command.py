@@ -40,7 +40,7 @@ class Options:
     player: tyro.conf.Positional[str | None] = None
     """The player: heuristic, checkpoints/NAME, a folder, model.zip of Stable-Baselines3, module:factory."""
     quick: bool = False
-    """The first deals only: about two CPU-minutes for a network; the result is marked as quick."""
+    """The first deals only: under two CPU-minutes for a network; the result is marked as quick."""
     tracks: tuple[str, ...] = tuple(TRACKS)
     """Some of: core match variants generalisation cooperation exploitability."""
     workers: int = 1
