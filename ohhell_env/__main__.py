@@ -24,6 +24,7 @@ COMMANDS = {
     "speed": ("ohhell_env.speed", "measure the speed of the simulator and the environments"),
     "train": ("training.train", "train a policy by self-play"),
     "distil": ("training.distil", "make a fast policy from a trained one"),
+    "equity": ("training.equity", "fit the chance of winning a match from how it stands"),
     "best-response": ("training.best_response", "measure what an exploiter gains against a player"),
     "bakeoff": ("training.bakeoff", "compare the learners at equal CPU time"),
     "publish": ("training.publish", "turn a run's checkpoint into one to ship"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.heuristic import HeuristicBot
-from ohhell_env.bots.policy.bot import PolicyBot, find_checkpoint, shipped_checkpoints
+from ohhell_env.bots.policy.bot import OBJECTIVES, Objective, PolicyBot, find_checkpoint, shipped_checkpoints
 from ohhell_env.bots.policy.search import PolicySearchBot
 from ohhell_env.bots.random import RandomBot
 from ohhell_env.bots.search import SearchBot
@@ -48,8 +48,10 @@ _FORMS = (
     "heuristic",
     "search or search:N (N rollouts per decision; search alone is search:400)",
     "module:factory (called as factory(seed=seed), returns a Bot)",
-    "checkpoints/NAME or NAME of a shipped checkpoint, or the path of a checkpoint's folder",
+    "checkpoints/NAME or NAME of a shipped checkpoint, or the path of a checkpoint's folder; NAME:points plays matches "
+    "for points though it was trained to win them",
     "search+policy:NAME or search+policy:NAME:K (K determinizations per decision; NAME a shipped checkpoint or a path)",
+    "search+policy:NAME:K:match (searches for the chance of winning the match)",
 )
 
 
@@ -70,7 +72,8 @@ def make_bot(spec: str, seed: int = 0) -> Bot:
     if name == SEARCH_WITH:
         return _search_with_policy(parameter, seed)
     if checkpoint_of(spec) is not None:
-        return PolicyBot.load(spec, seed)
+        checkpoint, objective = split_objective(spec)
+        return PolicyBot.load(checkpoint, seed, objective=objective)
     if name and parameter:
         return _from_factory(spec, seed)
     raise ValueError(f"player {spec!r} is not known; use one of:\n  " + "\n  ".join(_FORMS))
@@ -86,7 +89,8 @@ def checkpoint_of(spec: str) -> Path | None:
     if name in BOTS:
         return None
     if name == SEARCH_WITH:
-        return find_checkpoint(split_worlds(parameter)[0])
+        return find_checkpoint(split_worlds(split_objective(parameter)[0])[0])
+    spec = split_objective(spec)[0]
     if spec.startswith("checkpoints/") or spec in shipped_checkpoints() or Path(spec).is_dir():
         return find_checkpoint(spec)
     return None
@@ -105,19 +109,29 @@ def _refuse_parameter(name: str, parameter: str) -> None:
 
 def _search_with_policy(parameter: str, seed: int) -> Bot:
     spec = f"{SEARCH_WITH}:{parameter}"
-    name, count = split_worlds(parameter)
+    rest, objective = split_objective(parameter)
+    name, count = split_worlds(rest)
     if not name or (count is not None and not (count.isdecimal() and int(count) >= 1)):
         raise ValueError(
             f"player {spec!r} is not known; use {SEARCH_WITH}:NAME:K with K determinizations per decision, 1 or more"
         )
     options = {} if count is None else {"worlds": int(count)}
-    return PolicySearchBot.load(name, seed, **options)
+    return PolicySearchBot.load(name, seed, objective=objective or "points", **options)
 
 
 def split_worlds(parameter: str) -> tuple[str, str | None]:
     """``NAME:K`` as (NAME, K), and ``NAME`` as (NAME, None); the path of a folder is a NAME, whatever it holds."""
     name, colon, count = parameter.rpartition(":")
     return (name, count) if colon and not Path(parameter).is_dir() else (parameter, None)
+
+
+def split_objective(spec: str) -> tuple[str, Objective | None]:
+    """``NAME:match`` as (NAME, "match"), ``NAME:points`` likewise, and ``NAME`` as (NAME, None)."""
+    name, _, last = spec.rpartition(":")
+    for objective in OBJECTIVES:
+        if last == objective and name and not Path(spec).is_dir():
+            return name, objective
+    return spec, None
 
 
 def _from_factory(spec: str, seed: int) -> Bot:

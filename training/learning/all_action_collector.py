@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from ohhell_env.arena.returns import write_returns
 from ohhell_env.bots.base import Bot
 from ohhell_env.bots.policy.fast import FastNetwork
 from ohhell_env.bots.policy.features import IDENTITY, best_action, sampled_action
@@ -245,10 +244,7 @@ class AllActionCollector(Collector):
         parents, outputs = np.empty((2, len(children)), dtype=np.int64)
         place_options(positions, tables, tried, self._labels, relabellings, children, parents, outputs)
         play_out(self._player, children, tables)
-        returns = np.zeros((len(children), self._seats_of_form))
-        write_returns(children, tables, returns)
+        returns = self._returns_of(children)
         found = np.zeros(tried.shape, dtype=np.float32)
-        found[parents, outputs] = (
-            returns[np.arange(len(children)), positions["player"][parents]] / self._units[children["table"]]
-        )
+        found[parents, outputs] = returns[np.arange(len(children)), positions["player"][parents]]
         return found

@@ -7,6 +7,7 @@ import hashlib
 import json
 import shlex
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,11 @@ def tables_of(config: Config) -> TrainedFor | None:
     )
 
 
+def objective_of(configs: Sequence[dict[str, Any]]) -> str:
+    """What a policy plays matches for, by the options of the runs that made it: "match" or "points"."""
+    return "match" if any(config.get("match") for config in configs) else "points"
+
+
 def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counters: Counters) -> None:
     """Write a checkpoint folder that `load_policy` reads: weights, meta.json, model card.
 
@@ -163,6 +169,7 @@ def save_checkpoint(folder: Path, network: PolicyNetwork, config: Config, counte
         "input_layout": input_layout(network.describe()),
         "network": network.describe(),
         "outputs": learner_of(config).outputs,
+        "objective": objective_of([*(stage["config"] for stage in counters.lineage), config.to_json()]),
         "tables": tables.to_json() if (tables := tables_of(config)) else None,
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
         "decisions": counters.decisions,
@@ -200,6 +207,7 @@ def save_student(
         "input_layout": input_layout(network.describe()),
         "network": network.describe(),
         "outputs": teacher_meta["outputs"],
+        "objective": teacher_meta.get("objective", "points"),
         "tables": teacher_meta["tables"],
         "weights_sha256": hashlib.sha256(weights).hexdigest(),
         "teacher": {"name": teacher, "weights_sha256": teacher_meta["weights_sha256"]},
@@ -313,7 +321,9 @@ def model_card(name: str, meta: dict[str, Any]) -> str:
             "",
             *(f"    {train_command(run['config'])}" for run in runs),
             "",
-            "It plays for the points of the hand; the score of the match is not among its inputs.",
+            "In a single hand it plays for points, in a match for the chance of winning it."
+            if meta.get("objective") == "match"
+            else "It plays for the points of the hand; the score of the match is not among its inputs.",
             "",
         ]
     )

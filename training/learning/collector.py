@@ -36,6 +36,7 @@ from ohhell_env.rules.description import describe
 from ohhell_env.rules.rules import Rules
 from ohhell_env.simulator import Simulator
 from training.learning.config import Config
+from training.learning.match import MatchHands
 
 # Numbers of an iteration's random streams that draw the seats of others; training.learning.past has 2.
 _PAST_SEATS, _BOT_SEATS = 1, 3
@@ -54,7 +55,8 @@ class Experience(NamedTuple):
     Attributes:
         inputs: (N, D) int8, or packed (N, D / 64) int64, what the network saw.
         actions: (N,) int64, the network's output for the action taken, under the relabelled suits.
-        returns: (N,) float32, what the hand brought the seat (`arena.returns.write_returns`), in units of its table.
+        returns: (N,) float32, what the hand brought the seat (`arena.returns.write_returns`; of a hand of a match
+            `training.learning.match`), in units of its table.
         hand: (N,) int64, which hand of the iteration.
         seat: (N,) int64, the seat that decided.
         points: mean points a seat and hand.
@@ -270,6 +272,12 @@ class Collector:
         hands = config.hands // processes
         rules, self.shares = tables or config.mixture()
         self._units = np.full(len(rules), POINTS_PER_UNIT) if units is None else units
+        self._matches: MatchHands | None = None
+        if config.match and tables is None:
+            whole = config.matches()
+            self._matches = MatchHands(whole, len(rules), config.match, config.max_hand_size)
+            self._units = np.concatenate([self._units, np.ones(len(whole.rules))])
+            rules = [*rules, *whole.rules]
         every = config.every_table
         self._simulator = Simulator(rules, hands, seed=0, observe=False, form=WIDE_FORM if every else None)
         if self._simulator.form is WIDE_FORM and not every:
@@ -308,7 +316,10 @@ class Collector:
         tables = random.choice(len(self.shares), self.config.hands, p=self.shares)
         seeds = random.integers(2**63, size=self.config.hands)
         self._simulator.games["table"] = tables[self._share]
-        self._simulator.reset(seeds[self._share])
+        if self._matches is None:
+            self._simulator.reset(seeds[self._share])
+        else:
+            self._matches.start(self._simulator, seeds, random, self._share)
         return self._simulator
 
     @torch.no_grad()
@@ -422,10 +433,9 @@ class Collector:
 
     def _experience(self, count: int) -> Experience:
         games, tables = self._simulator.games, self._simulator.tables
-        points, returns = np.zeros((2, len(games), self._seats_of_form))
+        points = np.zeros((len(games), self._seats_of_form))
         made, bids = score_hands(games, tables, points)
-        write_returns(games, tables, returns)
-        returns /= self._units[games["table"], None]
+        returns = self._returns_of(games)
         players = self._players()
         hand, seat = self._hand[:count], self._seat[:count]
         return Experience(
@@ -439,3 +449,12 @@ class Collector:
             int((players * (1 + games["hand_size"])).sum()),
             self._values[:count],
         )
+
+    def _returns_of(self, games: NDArray[np.void]) -> NDArray[np.float64]:
+        """What each seat's hand, just over, brought it, in units of its table: (N, S); 0 for absent seats."""
+        returns = np.zeros((len(games), self._seats_of_form))
+        write_returns(games, self._simulator.tables, returns)
+        returns /= self._units[games["table"], None]
+        if self._matches is not None:
+            self._matches.put_returns(games, self._simulator.tables, returns)
+        return returns

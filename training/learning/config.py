@@ -15,7 +15,7 @@ from ohhell_env.rules.cards import STANDARD_DECK, Deck
 from ohhell_env.rules.limits import MAX_PLAYERS, MIN_PLAYERS, WIDE_MAX_PLAYERS, WIDE_MIN_PLAYERS
 from ohhell_env.rules.rules import Rules
 from training.learning.options import check_ranges, check_same_run, plain
-from training.learning.tables import Entry, Mixture, allows, mixture_of, read_entries
+from training.learning.tables import Entry, Mixture, allows, matches_of, mixture_of, read_entries
 
 # Options that a resumed run may change: how long, how fast, how often it is looked at.
 RESUMABLE = frozenset(
@@ -75,6 +75,8 @@ class Config:
             one for every table, and a table's returns are in units of its own spread.
         set: changes of all of these, as OPTION=VALUE: bids=open scoring=blob.
         tables: a TOML file that lists tables, beside ``rules``, with weights: see docs/training.md.
+        match: share of the hands that are hands of matches, at those of the tables that have matches of several hands;
+            the return is then the change of the seat's chance to win the match. For a network for every table.
         past: share of the hands in which a past policy of this run has one or two seats; its decisions are not learned
             from. One is kept at every twentieth of the run, in the folder `past`, and one drawn for each iteration.
         past_from: share of the run done before past policies play.
@@ -137,6 +139,7 @@ class Config:
     rules: tuple[str, ...] = ()
     set: tuple[str, ...] = ()
     tables: str = ""
+    match: float = 0.0
     past: float = 0.0
     past_from: float = 0.5
     opponents: tuple[str, ...] = ()
@@ -182,6 +185,7 @@ class Config:
             "large_hands": (0, 100),
             "sealed": (0, 1),
             "hook": (0, 1),
+            "match": (0, 1),
             "past": (0, 1),
             "past_from": (0, 1),
             "opponents_share": (0, 1),
@@ -229,7 +233,11 @@ class Config:
             raise ValueError(f"set={self.set!r} changes rules; give those too, as in --rules oh_hell")
         if not self.every_table:
             input_sources(self.sections)
+            if self.match:
+                raise ValueError(f"match={self.match!r} is for runs with --rules or --tables: others see no totals")
         self.mixture()
+        if self.match:
+            self.matches()
 
     @property
     def every_table(self) -> bool:
@@ -275,6 +283,10 @@ class Config:
                             rules.append(Rules(players, (size,), hook=hook, bids=bids, deck=self.cards))
                             shares.append(share * bids_share * hook_share)
         return Mixture(rules, shares)
+
+    def matches(self) -> Mixture:
+        """The tables whose matches `match` deals hands of."""
+        return matches_of(self.entries())
 
     def to_json(self) -> dict[str, Any]:
         """The options as plain data."""

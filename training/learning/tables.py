@@ -25,7 +25,7 @@ from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import jit
 from ohhell_env.kernel.state import HAND_OVER
 from ohhell_env.rules.limits import WIDE_MAX_PLAYERS
-from ohhell_env.rules.ramps import DRAWN, GOLDEN_HAND, MISER_HAND, special_text
+from ohhell_env.rules.ramps import DRAWN, GOLDEN_HAND, MISER_HAND, RANDOM, special_text
 from ohhell_env.rules.rules import Rules
 from ohhell_env.rules.sample import random_rules
 from ohhell_env.rules.typed import rules_named
@@ -178,6 +178,28 @@ def single_hands(rules: Rules, max_hand_size: int, large_hands: float) -> list[t
             one = replace(rules, ramp=(entry,), cap=0, trump=trump, deals=())
             found.append((one, 1 + large_hands * hand.size / largest))
     return found
+
+
+def has_standings(rules: Rules) -> bool:
+    """Whether hands of a table's matches can be trained on: several hands in a given order, each seat for itself."""
+    return rules.num_hands > 1 and not rules.cooperative and rules.ramp not in (DRAWN, RANDOM)
+
+
+def matches_of(entries: Sequence[Entry]) -> Mixture:
+    """The tables of whose matches hands are dealt, and how often: those of `has_standings`, random ones aside.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    found: list[tuple[Rules, float]] = []
+    for entry in entries:
+        counts = () if entry.random else entry.players or (None,)
+        every = [rules_named(entry.rules, players, entry.set) for players in counts]
+        found += [(rules, entry.weight / len(counts)) for rules in every if has_standings(rules)]
+    if not found:
+        raise ValueError("match needs tables with matches of several hands in a given order, not cooperative ones")
+    total = sum(weight for _, weight in found)
+    return Mixture([rules for rules, _ in found], [weight / total for _, weight in found])
 
 
 def heuristic_returns(rules: Rules, hands: int) -> NDArray[np.float64]:

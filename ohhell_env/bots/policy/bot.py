@@ -7,7 +7,7 @@ import json
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ohhell_env.bots.base import Bot, UnfamiliarTableWarning
 from ohhell_env.bots.endgame import keep_to_sure_options
 from ohhell_env.bots.policy import every_table_layout
-from ohhell_env.bots.policy.every_table_weights import with_match_inputs
+from ohhell_env.bots.policy.every_table_weights import for_hands_alone, with_match_inputs
 from ohhell_env.bots.policy.fast import KIND, FastNetwork
 from ohhell_env.bots.policy.fast_every_table import FastEveryTableNetwork
 from ohhell_env.bots.policy.features import (
@@ -34,6 +34,8 @@ from ohhell_env.observation.standard import LAYOUT_HASH
 
 WEIGHTS, META, CARD = "weights.safetensors", "meta.json", "README.md"
 FORMAT = 1
+Objective = Literal["points", "match"]
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 ENVIRONMENT = "ohhell_v0"
 VALUES_SHOWN_AT = 0.05  # temperature: half a point, by which an option may be worse and still be likely
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -91,6 +93,7 @@ class PolicyBot(Bot):
         meta: the checkpoint's meta.json.
         outputs: what the network's outputs are: "values", in tens of points, or "logits" divided by LOGIT_SCALE.
         trained_for: the tables of its training; at others it warns, once, where it is known.
+        objective: what it plays matches for: "points" of the hands, or "match", the chance of winning.
         endgame: in a hand's last tricks, keep to the cards that are sure to get the most that can still be had,
             whatever lies where, if there are any (`endgame.sure_options`); the network chooses among them.
 
@@ -108,6 +111,7 @@ class PolicyBot(Bot):
         outputs: str = "values",
         trained_for: TrainedFor | None = None,
         endgame: bool = True,
+        objective: Objective = "points",
     ) -> None:
         super().__init__(seed)
         if outputs not in OUTPUTS:
@@ -123,14 +127,30 @@ class PolicyBot(Bot):
         self.trained_for = trained_for
         self._checked: NDArray[np.void] | None = None  # tables that a warning was considered for
         self.endgame = endgame
+        self.objective = objective
 
     @classmethod
-    def load(cls, name_or_path: str | Path, seed: int = 0, temperature: float = 0.0) -> PolicyBot:
+    def load(
+        cls,
+        name_or_path: str | Path,
+        seed: int = 0,
+        temperature: float = 0.0,
+        objective: Objective | None = None,
+    ) -> PolicyBot:
         """As `load_policy`."""
         folder = find_checkpoint(name_or_path)
         network, meta = load_checkpoint(folder)
+        own: Objective = meta.get("objective", "points")
+        objective = objective or own
+        if objective == "match" and own != "match":
+            raise ValueError(
+                f"{folder.name} was not trained to win matches and plays for points; "
+                f"search+policy:{folder.name}:K:match searches with it for the chance of winning"
+            )
+        if objective == "points" and own == "match":
+            network = without_match(network)
         trained_for = TrainedFor.from_json(meta["tables"]) if meta["tables"] is not None else None
-        return cls(network, seed, temperature, folder.name, meta, meta["outputs"], trained_for)
+        return cls(network, seed, temperature, folder.name, meta, meta["outputs"], trained_for, objective=objective)
 
     @property
     def knows_values(self) -> bool:
@@ -180,14 +200,30 @@ class PolicyBot(Bot):
         return actions
 
 
-def load_policy(name_or_path: str | Path, seed: int = 0, temperature: float = 0.0) -> PolicyBot:
+def load_policy(
+    name_or_path: str | Path, seed: int = 0, temperature: float = 0.0, objective: Objective | None = None
+) -> PolicyBot:
     """A player from a shipped checkpoint's name ("NAME" or "checkpoints/NAME") or a checkpoint folder's path.
+
+    Args:
+        name_or_path: the checkpoint.
+        seed: as of `PolicyBot`.
+        temperature: likewise.
+        objective: what it plays matches for; what it was trained for by default. In single hands it is all the same.
 
     Raises:
         ValueError: if there is no such checkpoint (the message names those there are), it was made for another
-            observation, or its files are damaged or not a checkpoint's.
+            observation, its files are damaged or not a checkpoint's, or it was not trained for ``objective="match"``.
     """
-    return PolicyBot.load(name_or_path, seed, temperature)
+    return PolicyBot.load(name_or_path, seed, temperature, objective)
+
+
+def without_match(network: FrozenNetwork | FastNetwork) -> FrozenNetwork | FastNetwork:
+    """A network for every table that plays each hand of a match as a single hand."""
+    tensors = for_hands_alone(network.tensors)
+    if isinstance(network, FastNetwork):
+        return FastEveryTableNetwork(tensors, network.width, network.scale)
+    return FrozenNetwork(tensors, **network.describe())
 
 
 def shipped_checkpoints() -> dict[str, Path]:

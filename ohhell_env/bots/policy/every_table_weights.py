@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ohhell_env.bots.policy.every_table_layout import (
     BITS,
+    HAND_ONLY,
     HAND_WORDS,
     MAX_COUNT,
     NUM_INPUTS,
@@ -130,3 +131,12 @@ def with_match_inputs(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[
         if name.endswith(FIRST_LAYERS) and tensor.ndim == 2 and tensor.shape[1] == WORD * HAND_WORDS:
             found[name] = np.pad(tensor, ((0, 0), (0, NUM_INPUTS - tensor.shape[1])))
     return found
+
+
+def for_hands_alone(tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The weights of a network for every table with 0 for all that tells of other hands."""
+    kept = np.unpackbits(HAND_ONLY.view(np.uint8), bitorder="little").astype(bool)
+    return {
+        name: np.where(kept, tensor, tensor.dtype.type(0)) if name.endswith(FIRST_LAYERS) else tensor
+        for name, tensor in tensors.items()
+    }

@@ -21,7 +21,8 @@ from ohhell_env.bots.base import Bot
 from ohhell_env.bots.determinization import PLAN
 from ohhell_env.bots.endgame import keep_to_sure_options
 from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, judge_past, recall, resampled, tempered
-from ohhell_env.bots.policy.bot import PolicyBot, student_of
+from ohhell_env.bots.policy.bot import OBJECTIVES, Objective, PolicyBot, student_of
+from ohhell_env.bots.policy.equity import match_equity
 from ohhell_env.bots.policy.fast import FastNetwork
 from ohhell_env.bots.policy.features import LABELS, best_action, sampled_action
 from ohhell_env.bots.policy.network import POINTS_PER_UNIT
@@ -36,6 +37,7 @@ HEALTHY = 1.0  # effective sample size that the weights keep, in worlds played o
 PRIOR = 20.0  # worlds that the policy's own value of an option counts for
 MARGIN = 0.5  # options whose value is so much below the best one's are ruled out
 NOISE = 0.05  # temperature of the rollouts
+LEVEL = 1e-6  # standard deviation below which chances of winning are alike
 # Numbers of a decision's random streams; worlds are numbered from 0 on in a stream's key of its own.
 _DEALS, _SEALED, _CHOICE, _PLAYOUTS = range(4)
 
@@ -88,11 +90,8 @@ def apply_chosen(
 
 
 @jit_apart
-def returns(games: Any, tables: Any, seat: Int, options: Int, mean: Any) -> None:
-    """Mean over the finished worlds of the seat's points minus the others' mean points, for each option: (C,)."""
-    for c in range(options):
-        mean[c] = 0.0
-    worlds = games.shape[0] // options
+def write_margins(games: Any, tables: Any, seat: Int, returns: Any) -> None:
+    """The seat's points minus the others' mean points in each finished game: (N,)."""
     for i in range(games.shape[0]):
         table = tables[games[i]["table"]]
         players = table["players"]
@@ -100,7 +99,21 @@ def returns(games: Any, tables: Any, seat: Int, options: Int, mean: Any) -> None
         for other in range(players):
             if other != seat:
                 others += rulebook.hand_value(games[i], table, other)
-        mean[i % options] += (rulebook.hand_value(games[i], table, seat) - others / (players - 1)) / worlds
+        returns[i] = rulebook.hand_value(games[i], table, seat) - others / (players - 1)
+
+
+def win_chances(games: NDArray[np.void], tables: NDArray[np.void], seat: int) -> NDArray[np.float64]:
+    """The seat's match equity in each game whose hand is over: (N,)."""
+    numbers, hands = games["table"].astype(np.int64), games["hand"].astype(np.int64) + 1
+    dealers = (games["dealer"].astype(np.int64) + 1) % tables["players"][numbers]
+    found: NDArray[np.float64] = match_equity()(tables, numbers, hands, dealers, games["scores"])[:, seat]
+    return found
+
+
+def in_points(chances: NDArray[np.float64], returns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Chances of winning in units in which they spread as much as some returns; these where no chance differs."""
+    spread = chances.std()
+    return returns if spread < LEVEL else chances * (returns.std() / spread)
 
 
 def play_out_in_steps(
@@ -138,6 +151,8 @@ class PolicySearchBot(Bot):
         policy: gives the prior.
         seed: seed of the bot's own random stream.
         worlds: sampled worlds, in each of which every option that is not ruled out is played out once.
+        objective: what is compared after the rollouts of a match's hand: "points", or "match", the chance of winning
+            (`equity`), in units in which it spreads as the points do. In a match of a single hand it is the points.
         fast: plays all seats in the rollouts and judges what the others did: a fast policy that was distilled from
             ``policy``; None for ``policy`` itself, some twenty times slower.
 
@@ -148,24 +163,34 @@ class PolicySearchBot(Bot):
     plays_wide = False
 
     def __init__(
-        self, policy: PolicyBot, seed: int = 0, worlds: int = DEFAULT_WORLDS, fast: PolicyBot | None = None
+        self,
+        policy: PolicyBot,
+        seed: int = 0,
+        worlds: int = DEFAULT_WORLDS,
+        fast: PolicyBot | None = None,
+        objective: Objective = "points",
     ) -> None:
         super().__init__(seed)
         if worlds < 1:
             raise ValueError(f"worlds={worlds!r} is not allowed; use 1 or more")
+        if objective not in OBJECTIVES:
+            raise ValueError(f"objective={objective!r} is not known; use {' or '.join(map(repr, OBJECTIVES))}")
+        self.objective = objective
         self.policy = policy
         self.worlds = worlds
         self.fast = fast or policy
 
     @classmethod
-    def load(cls, name_or_path: str | Path, seed: int = 0, worlds: int = DEFAULT_WORLDS) -> PolicySearchBot:
+    def load(
+        cls, name_or_path: str | Path, seed: int = 0, worlds: int = DEFAULT_WORLDS, objective: Objective = "points"
+    ) -> PolicySearchBot:
         """From a shipped checkpoint's name or a checkpoint folder's path; raises as `load_policy` does.
 
         Where a fast policy that was distilled from it is shipped too, that one plays the rollouts.
         """
         policy = PolicyBot.load(name_or_path)
         student = student_of(policy.meta["weights_sha256"])
-        return cls(policy, seed, worlds, None if student is None else PolicyBot.load(student))
+        return cls(policy, seed, worlds, None if student is None else PolicyBot.load(student), objective)
 
     def warn_if_unfamiliar(self, tables: NDArray[np.void]) -> None:
         self.policy.warn_if_unfamiliar(tables)
@@ -243,6 +268,9 @@ class PolicySearchBot(Bot):
             self.fast.network.play_out(games, tables, NOISE, streams)
         else:
             play_out_in_steps(self.fast, games, tables, NOISE, streams)
-        mean = np.empty(len(options))
-        returns(games, tables, seat, len(options), mean)
+        returns = np.empty(len(games))
+        write_margins(games, tables, seat, returns)
+        if self.objective == "match" and int(tables["num_hands"][games["table"][0]]) > 1:
+            returns = in_points(win_chances(games, tables, seat), returns)
+        mean: NDArray[np.float64] = returns.reshape(len(boards), -1).mean(axis=0)
         return mean
