@@ -186,7 +186,7 @@ def test_a_table_goes_on_from_its_files(tmp_path: Path) -> None:
 
 
 def test_only_ones_own_last_action_is_taken_back_and_it_is_marked(tmp_path: Path) -> None:
-    table = table_of(tmp_path)
+    table = table_of(tmp_path, Rules(players=3, ramp=(3, 2), first_dealer=2))  # seat 0 leads: it has a choice
     while table.game.player != 0 or table.game.phase == BID:
         table.step(table.game.legal_actions[0])
     before = table.match.games.tobytes()
