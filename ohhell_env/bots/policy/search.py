@@ -33,8 +33,8 @@ from ohhell_env.rules.limits import MAX_PLAYERS, NUM_BIDS
 
 DEFAULT_WORLDS = 20
 TRIES = 5  # deals weighed for each world played out
-HEALTHY = 1.0  # effective sample size that the weights keep, in worlds played out
-PRIOR = 20.0  # worlds that the policy's own value of an option counts for
+HEALTHY = 0.6  # effective sample size that the weights keep, in worlds played out
+PRIOR = 4.0  # worlds that the policy's own value of an option counts for
 MARGIN = 0.5  # options whose value is so much below the best one's are ruled out
 NOISE = 0.05  # temperature of the rollouts
 LEVEL = 1e-6  # standard deviation below which chances of winning are alike
