@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import permutations
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,13 @@ TABLES: dict[str, dict[str, Any]] = {
     },
     "the dealer's last card shown": {"players": 3, "ramp": (3,), "deck": Deck.of(ONE_DECK), "full_deal": "last"},
     "own cards hidden": {"players": 2, "ramp": (3,), "deck": Deck.of(ONE_DECK), "own_cards": "hidden"},
+    "own cards hidden, sorted": {
+        "players": 2,
+        "ramp": (3,),
+        "deck": Deck.of(ONE_DECK),
+        "own_cards": "hidden",
+        "sort_hands": True,
+    },
     "hands shown": {"players": 3, "ramp": (3,), "deck": Deck.of(ONE_DECK + " JH"), "hands_shown": True},
 }
 
@@ -96,8 +104,23 @@ def is_possible(view: Any, table: Any, held: list[list[int]]) -> bool:
     return bool(game["legal"] == view["legal"] and game["player"] == view["player"])
 
 
+def chance_sorted(view: Any, table: Any, seat: int, held: list[int]) -> float:
+    """The chance that a hand dealt, sorted by suit and else in chance order, has these cards at their positions."""
+    gone = copies(int(view["played"][seat]), int(view["played_twice"][seat]))
+    orders = 0
+    for past in permutations(gone):
+        left, before = list(held), list(past)
+        hand = [left.pop(0) if view["slots"][seat] >> slot & 1 else before.pop(0) for slot in range(len(held + gone))]
+        suits = [card // 13 for card in hand]
+        orders += suits == sorted(suits)
+    return orders / prod(factorial(count) for count in Counter(card // 13 for card in held + gone).values())
+
+
 def expected(view: Any, table: Any) -> Counter[tuple[Any, ...]]:
-    """How many orders of the cards that the viewer cannot place make each outcome, by trying all of them."""
+    """The weight of each outcome: of all orders of the cards that the viewer cannot place, how many make it.
+
+    Where hands are sorted, each order counts by the chance that sorting leads to it.
+    """
     players = int(table["players"])
     viewer = int(view["player"])
     hidden = [seat for seat in range(players) if not sees_cards(view, table, viewer, seat)]
@@ -119,7 +142,9 @@ def expected(view: Any, table: Any) -> Counter[tuple[Any, ...]]:
         if key not in possible:
             possible[key] = is_possible(view, table, held)
         if possible[key]:
-            outcomes[key] += 1
+            weight = prod(chance_sorted(view, table, seat, held[seat]) for seat in hidden) if table["sort_hands"] else 1
+            if weight:
+                outcomes[key] += weight  # type: ignore[assignment]
     return outcomes
 
 

@@ -8,7 +8,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from test_bots import deal_hidden_cards_anew, every_table, laid_out, lead_over_the_table, some_tables
+from test_bots_wide import laid_out as wide_position
 
+from ohhell_env import preset
 from ohhell_env.arena.results import contents
 from ohhell_env.bots import make_bot
 from ohhell_env.bots.base import look
@@ -17,10 +19,11 @@ from ohhell_env.bots.policy import bot as bot_module
 from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, recall, resampled, tempered
 from ohhell_env.bots.policy.bot import PolicyBot, load_policy
 from ohhell_env.bots.policy.fast import FastNetwork
-from ohhell_env.bots.policy.search import PolicySearchBot
+from ohhell_env.bots.policy.network import EVERY_TABLE
+from ohhell_env.bots.policy.search import PolicySearchBot, write_margins
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.rulebook import FIRST_BID
-from ohhell_env.kernel.state import GAME, NONE
+from ohhell_env.kernel.state import GAME, HAND_OVER, NONE
 from ohhell_env.observation.sections import SEALED
 from ohhell_env.rules.cards import parse_card
 from ohhell_env.rules.limits import MAX_PLAYERS, NUM_BIDS
@@ -92,6 +95,58 @@ def test_even_play_outs_of_random_weights_shed_a_sure_trick_when_the_bid_is_met(
     moves = [0, 1, 2, 0, "4H", "AH", "5H", "6H", "2D", "KD", "TD", "9D", "KC", "QC", "JC"]
     position = laid_out(hands, "2H", moves)
     assert searching(worlds=100).action(position) == parse_card("AS")
+
+
+# --- Tables at which more is said than a bid a seat -----------------------------------------------------------------
+
+OTHER_TABLES = [
+    preset("penguin_whist", players=3, ramp=(3,), cap=0),  # own cards unseen: a choice among positions
+    preset("nomination_whist", players=3, ramp=(3,), cap=0),
+    preset("oh_sh", players=4, ramp=(3,), cap=0),
+    preset("pocha", players=4, ramp=(3,), cap=0),
+    preset("mormon_bridge", players=5, ramp=(2,), cap=0),
+    preset("cooperative", players=4, ramp=(3,), cap=0, trump="turned"),
+    preset("seven_down", players=4, ramp=(1,), cap=0),
+]
+
+
+def searching_every_table(worlds: int = 2) -> PolicySearchBot:
+    """With a network for every table of random weights, always the same, and a fast one in the rollouts."""
+    torch.manual_seed(5)
+    policy = PolicyBot(PolicyNetwork(64, 1, EVERY_TABLE).frozen())
+    return PolicySearchBot(policy, 1, worlds, PolicyBot(Student(every_table=True).quantised(1 / 15)))
+
+
+def test_with_a_network_for_every_table_it_plays_every_table_and_changes_nothing_itself() -> None:
+    bot = searching_every_table()
+    simulator = Simulator(OTHER_TABLES, len(OTHER_TABLES), seed=2, observe=False)
+    for _ in range(8):
+        before = simulator.games.tobytes()
+        actions = bot.act(simulator)
+        assert simulator.games.tobytes() == before
+        assert [int(bot.act(simulator, [k])[0]) for k in range(len(simulator))] == actions.tolist()
+        simulator.step(actions)  # refuses what is not legal
+        simulator.play_random(1)
+
+
+def test_what_a_seat_may_not_know_changes_no_choice_there_either() -> None:
+    rules = preset("nomination_whist", players=3, ramp=(4,), cap=0, first_dealer=2)
+    own, others = "AC 2C KD 3D", ("AH 2H KS 3S", "AS 2S KH 3H")
+    bot = searching_every_table(worlds=5)
+    positions = [wide_position(rules, [own, *hands], "4C", []) for hands in (others, others[::-1])]
+    assert bot.action(positions[0]) == bot.action(positions[1])
+
+
+def test_at_a_cooperative_table_an_option_is_worth_the_hands_that_all_make() -> None:
+    simulator = Simulator(preset("cooperative", players=3, ramp=(1,), cap=0, trump="turned"), 8, seed=1, observe=False)
+    games, tables = simulator.games, simulator.tables
+    for game in games:
+        while game["phase"] != HAND_OVER:
+            rulebook.apply(game, tables[0], rulebook.action_of(game, int(game["legal"]).bit_length() - 1))
+    worth = np.array([rulebook.hand_value(game, tables[0], 0) for game in games])
+    margins = np.empty(len(games))
+    write_margins(games, tables, 0, margins)
+    assert len(set(worth)) == 2 and margins.tolist() == worth.tolist()
 
 
 # --- Worlds ------------------------------------------------------------------------------------------------------

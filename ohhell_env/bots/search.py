@@ -261,7 +261,7 @@ class SearchBot(Bot):
         for j, view in enumerate(views):
             table = tables[view["table"]]
             options = list(cards_of(view["legal"]))
-            if view["phase"] == PLAY and not sees_own(view, table, view["player"]):
+            if view["phase"] == PLAY and not sees_own(view, table, int(view["player"])):
                 means[j, [rulebook.action_of(view, option) for option in options]] = 0.0
                 continue
             if prior:

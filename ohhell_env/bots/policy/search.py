@@ -1,12 +1,13 @@
 """The policy that looks ahead: one-ply search by rollouts of the policy itself over determinizations.
 
 For each decision `beliefs` deals determinizations, called worlds here, that fit what the seat knows and weighs them by
-how well the policy explains what the others did. Each option that the policy does not rule out is tried in every world,
-and the hand played out by the policy in all seats, each seat seeing its own cards only. The option with the highest
-mean return is taken; the policy's own value of an option counts as a number of worlds. The return is what training
-maximises and what the evaluations compare: own points minus the mean of the others'. The method is that of SPARTA's
-single-agent search (Lerer and others 2020, "Improving Policies via Search in Cooperative Partially Observable Games")
-with a prior.
+how well the policy explains what the others did; at tables where more is said in a hand than one bid a seat,
+`sampling` deals them and weighs them by the bids, as the rules judge them. Each option that the policy does not rule
+out is tried in every world, and the hand played out by the policy in all seats, each seat seeing its own cards only.
+The option with the highest mean return is taken; the policy's own value of an option counts as a number of worlds. The
+return is what training maximises and what the evaluations compare: own points minus the mean of the others'; at a
+cooperative table what the hand is worth to all. The method is that of SPARTA's single-agent search (Lerer and others
+2020, "Improving Policies via Search in Cooperative Partially Observable Games") with a prior.
 """
 
 from __future__ import annotations
@@ -18,17 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ohhell_env.bots.base import Bot
-from ohhell_env.bots.determinization import PLAN
 from ohhell_env.bots.endgame import keep_to_sure_options
+from ohhell_env.bots.hand_model import NOTES
 from ohhell_env.bots.policy.beliefs import deal_boards, fill_sealed, judge_past, recall, resampled, tempered
 from ohhell_env.bots.policy.bot import OBJECTIVES, Objective, PolicyBot, student_of
 from ohhell_env.bots.policy.equity import match_equity
+from ohhell_env.bots.policy.every_table import stake
 from ohhell_env.bots.policy.fast import FastNetwork
 from ohhell_env.bots.policy.features import LABELS, best_action, sampled_action
 from ohhell_env.bots.policy.network import POINTS_PER_UNIT
+from ohhell_env.bots.sampling import likely_world, new_plan, plan_deals
+from ohhell_env.bots.search import fill_sealed_bids
 from ohhell_env.kernel import rulebook
 from ohhell_env.kernel.jit import Int, jit, jit_apart, next_state, stream_of
-from ohhell_env.kernel.state import GAME, HAND_OVER
+from ohhell_env.kernel.reading import keeps_calls
+from ohhell_env.kernel.state import HAND_OVER
 from ohhell_env.rules.limits import MAX_PLAYERS, NUM_BIDS
 
 DEFAULT_WORLDS = 20
@@ -46,6 +51,25 @@ _DEALS, _SEALED, _CHOICE, _PLAYOUTS = range(4)
 def key_of(key: Int, number: Int) -> Int:
     """A key for one of a decision's uses of chance."""
     return np.int64(stream_of(key, number) >> np.uint64(1))
+
+
+@jit_apart
+def deal_likely(views: Any, tables: Any, plan: Any, room: Any, notes: Any, key: Int, boards: Any) -> bool:
+    """Deal a likely world of ``views[0]`` into every board, sealed bids drawn by rule; False when no deal fits.
+
+    ``room`` is (3,) of games to work in.
+    """
+    view = views[0]
+    table = tables[view["table"]]
+    if not plan_deals(view, table, np.int64(view["player"]), plan[0]):
+        return False
+    for w in range(boards.shape[0]):
+        stream, fits = likely_world(plan[0], view, table, room, notes[0], stream_of(key, w))
+        if not fits:
+            return False
+        fill_sealed_bids(room[0], table, notes[0], stream)
+        boards[w] = room[0]
+    return True
 
 
 @jit_apart
@@ -91,13 +115,16 @@ def apply_chosen(
 
 @jit_apart
 def write_margins(games: Any, tables: Any, seat: Int, returns: Any) -> None:
-    """The seat's points minus the others' mean points in each finished game: (N,)."""
+    """What each finished game brings the seat, (N,): its points minus the others' mean points.
+
+    At a cooperative table, where all have the same, what the hand is worth.
+    """
     for i in range(games.shape[0]):
         table = tables[games[i]["table"]]
         players = table["players"]
         others = 0.0
         for other in range(players):
-            if other != seat:
+            if other != seat and not rulebook.is_cooperative(games[i], table):
                 others += rulebook.hand_value(games[i], table, other)
         returns[i] = rulebook.hand_value(games[i], table, seat) - others / (players - 1)
 
@@ -123,7 +150,7 @@ def play_out_in_steps(
 
     Args:
         policy: whose network judges.
-        games: (N,) of GAME, changed.
+        games: (N,) of games, changed.
         tables: the rules.
         noise: temperature at which actions are drawn; 0 for the best ones.
         streams: (N,) states of the games' random streams, moved on.
@@ -160,8 +187,6 @@ class PolicySearchBot(Bot):
         ValueError: if ``worlds`` is less than 1; from `choose`, if a view is one that no play can lead to.
     """
 
-    plays_wide = False
-
     def __init__(
         self,
         policy: PolicyBot,
@@ -177,6 +202,7 @@ class PolicySearchBot(Bot):
             raise ValueError(f"objective={objective!r} is not known; use {' or '.join(map(repr, OBJECTIVES))}")
         self.objective = objective
         self.policy = policy
+        self.plays_wide = policy.plays_wide
         self.worlds = worlds
         self.fast = fast or policy
 
@@ -198,7 +224,7 @@ class PolicySearchBot(Bot):
     def choose(self, views: NDArray[np.void], tables: NDArray[np.void], keys: NDArray[np.int64]) -> NDArray[np.int64]:
         self.warn_if_unfamiliar(tables)
         actions = np.empty(len(views), dtype=np.int64)
-        plan = np.zeros(1, dtype=PLAN)
+        plan = new_plan(views)
         for j in range(len(views)):
             options, prior = self._options(views[j : j + 1], tables)
             actions[j] = options[0]
@@ -207,9 +233,15 @@ class PolicySearchBot(Bot):
                 if boards is None:
                     raise ValueError(f"view {j}: no deal of the unseen cards fits the hand sizes and the voids shown")
                 mean = self._play_out(boards, tables, options, int(keys[j]))
-                worth = mean * self.worlds + prior * POINTS_PER_UNIT * PRIOR
+                worth = mean * self.worlds + prior * self._unit(views[j], tables) * PRIOR
                 actions[j] = options[np.argmax(worth)]
         return actions
+
+    def _unit(self, view: Any, tables: NDArray[np.void]) -> float:
+        """Points in a unit of the policy's values."""
+        if not keeps_calls(view):
+            return POINTS_PER_UNIT
+        return float(stake(view, tables[view["table"]], np.int64(view["player"])))
 
     def _options(self, view: NDArray[np.void], tables: NDArray[np.void]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Actions that the policy does not rule out, its best one first, and its values of them: (C,) each.
@@ -232,19 +264,23 @@ class PolicySearchBot(Bot):
     def _worlds(
         self, view: NDArray[np.void], tables: NDArray[np.void], key: int, plan: NDArray[np.void]
     ) -> NDArray[np.void] | None:
-        """Deals in proportion to how well they explain what the others did, sealed bids drawn: (worlds,) of GAME."""
+        """Deals in proportion to how well they explain what the others did, sealed bids drawn: (worlds,) of games."""
+        if keeps_calls(view[0]):  # `beliefs` plays again hands in which each seat says its bid and no more
+            likely, room = np.empty(self.worlds, dtype=view.dtype), np.empty(3, dtype=view.dtype)
+            notes = np.zeros(1, dtype=NOTES)
+            return likely if deal_likely(view, tables, plan, room, notes, key_of(key, _DEALS), likely) else None
         table = tables[view["table"][0]]
         players = int(table["players"])
         bids = view["bids"][0, :players]
         decisions = int((bids != -1).sum()) + int(view["num_plays"][0])
-        boards = np.empty(self.worlds * TRIES if decisions else self.worlds, dtype=GAME)
+        boards = np.empty(self.worlds * TRIES if decisions else self.worlds, dtype=view.dtype)
         if not deal_boards(view, tables, plan, key_of(key, _DEALS), boards):
             return None
         if not decisions:
             return boards
-        positions = np.empty(len(boards) * decisions, dtype=GAME)
+        positions = np.empty(len(boards) * decisions, dtype=view.dtype)
         actions, worlds = np.empty((2, len(positions)), dtype=np.int64)
-        count = recall(boards, tables, np.empty(1, dtype=GAME), positions, actions, worlds)
+        count = recall(boards, tables, np.empty(1, dtype=view.dtype), positions, actions, worlds)
         likelihoods = np.zeros(len(boards))
         chances = np.zeros((len(boards), MAX_PLAYERS, NUM_BIDS))
         if count:
@@ -260,11 +296,11 @@ class PolicySearchBot(Bot):
         self, boards: NDArray[np.void], tables: NDArray[np.void], options: NDArray[np.int64], key: int
     ) -> NDArray[np.float64]:
         """Mean return of each option over the worlds: (C,) points."""
-        games = np.empty(len(boards) * len(options), dtype=GAME)
+        games = np.empty(len(boards) * len(options), dtype=boards.dtype)
         streams = np.empty(len(games), dtype=np.uint64)
         seat = int(boards["player"][0])
         place_options(boards, tables, np.arange(len(boards)), options, key_of(key, _PLAYOUTS), games, streams)
-        if isinstance(self.fast.network, FastNetwork) and not self.fast.network.every_table:
+        if isinstance(self.fast.network, FastNetwork) and self.fast.network.every_table == keeps_calls(games[0]):
             self.fast.network.play_out(games, tables, NOISE, streams)
         else:
             play_out_in_steps(self.fast, games, tables, NOISE, streams)
