@@ -152,7 +152,7 @@ def print_result(result: Result, console: Console) -> None:
     table.columns[3].justify = "left"
     for one in result.data["figures"]:
         cells = "all" if one["cells"] == one["cells_played"] else f"{one['cells_played']} of {one['cells']}"
-        percent = one["measure"].startswith(("share", "hands"))
+        percent = one["measure"].startswith(("matches", "hands"))
         times, digits = (100.0, 1) if percent else (1.0, 2)
         table.add_row(
             f"  {one['part']}" if one["part"] and one["track"] == "core" else " ".join((one["track"], one["part"])),

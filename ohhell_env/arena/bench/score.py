@@ -59,7 +59,7 @@ KINDS = (
     Kind("core", "heuristic", "points", "points per hand"),
     Kind("core", "search:100", "points", "points per hand"),
     Kind("core", "checkpoints/mix512", "points", "points per hand"),
-    Kind("match", "wins", "wins", "share of matches won"),
+    Kind("match", "wins", "wins", "matches won"),
     Kind("match", "points", "points", "points per hand"),
     Kind("variants", "", "points", "points per hand"),
     Kind("generalisation", "train", "points", "points per hand"),
