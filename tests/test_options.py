@@ -18,6 +18,7 @@ from ohhell_env.files import whole_file, write_whole
 from ohhell_env.options import RulesOptions, run_command
 from ohhell_env.rules.cards import Deck
 from ohhell_env.rules.presets import PRESETS, player_counts, preset
+from ohhell_env.rules.ramps import DRAWN
 from ohhell_env.rules.rules import Rules
 from ohhell_env.rules.scoring import SCORINGS, basic
 from ohhell_env.rules.typed import command_options, load_rules, read_change, rules_named
@@ -103,6 +104,14 @@ def test_a_preset_is_typed_by_its_name_and_survives_a_file(name: str, tmp_path: 
         assert rules_named(name, players) == rules
     path = write_whole(tmp_path / "table.json", json.dumps(PRESETS[name].to_json()))
     assert load_rules(path) == rules_named(str(path)) == PRESETS[name]
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if PRESETS[name].ramp != DRAWN])
+def test_a_single_hand_of_a_preset_can_be_typed(name: str) -> None:
+    """A preset differs from the defaults of `Rules`, and a change may bring a default back."""
+    rules = replace(PRESETS[name], ramp=(3,), cap=0, sort_hands=False)
+    typed = command_options(rules)
+    assert rules_named(typed[1], int(typed[3]), typed[5:]) == rules, typed
 
 
 def test_a_table_is_named_by_its_hands_apart() -> None:

@@ -182,5 +182,5 @@ def _typed(option: str, value: Any, data: Mapping[str, Any]) -> str:
         raise ValueError(f"scoring={value!r} has no name; write the rules to a file")
     if option in ("ramp", "trump") and isinstance(value, tuple):
         return ",".join(map(str, value))
-    plain = data[option]
+    plain = data.get(option, value)  # `Rules.to_json` leaves out an option's default, which a preset may differ from
     return plain if isinstance(plain, str) else json.dumps(plain)
