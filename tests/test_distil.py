@@ -187,7 +187,8 @@ def test_mistakes_are_told_in_a_line(teacher, distilled, tmp_path, capsys):
     assert "there is no checkpoint 'nobody'" in capsys.readouterr().err
     assert main([str(folder / "checkpoint"), "--folder", str(tmp_path / "x")]) == 2
     assert "must be a checkpoint that was trained, not distilled" in capsys.readouterr().err
-    assert main([str(teacher), "--folder", str(folder), "--random", "1.5"]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main([str(teacher), "--folder", str(folder), "--random", "1.5"])
     assert "random=1.5 is not allowed; use 0 to 1" in capsys.readouterr().err
     assert main([str(teacher), "--folder", str(folder), "--seed", "9"]) == 2
     assert "seed 1 -> 9" in capsys.readouterr().err

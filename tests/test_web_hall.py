@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -124,30 +125,32 @@ def test_mistakes_are_told_to_their_seat_after_the_hand_and_again_to_whoever_com
         with join(host, made["seats"]["0"]) as first, join(host, made["seats"]["1"]) as second:
             for seat in (first, second):
                 assert until(seat, lambda one: one["type"] == "table")["review"]
-            told = [played_hand(first, second), None]
-            told[1] = until(second, lambda one: one["type"] == "mistakes")
-            assert [set(one["hands"]) for one in told if one] == [{"0"}, {"0"}]
+            told = played_hand(first, second)
+            assert [set(told[seat]["hands"]) for seat in (0, 1)] == [{"0"}, {"0"}]
         table = host.hall.tables[-1].table
         for seat in (0, 1):
-            assert told[seat] is not None and told[seat]["hands"]["0"] == table.mistakes[0][seat]
+            assert told[seat]["hands"]["0"] == table.mistakes[0][seat]
             with join(host, made["seats"][str(seat)]) as again:
                 assert until(again, lambda one: one["type"] == "mistakes")["hands"] == told[seat]["hands"]
         assert Table.load(tmp_path / f"{table.id}.table.json").mistakes == table.mistakes
 
 
-def played_hand(first: Any, second: Any) -> Any:
-    """Play a hand by two people's last choices; what the first is told of mistakes after it."""
-    seats = {0: first, 1: second}
-    while True:
-        for number, seat in seats.items():
+def played_hand(first: Any, second: Any) -> dict[int, Any]:
+    """Play a hand by two people's last choices; what each is told of mistakes after it."""
+    told: dict[int, Any] = {}
+    end = time.monotonic() + 400  # the search may have to compile first
+    while len(told) < 2:
+        assert time.monotonic() < end, f"mistakes were told to {sorted(told)} alone"
+        for number, seat in enumerate((first, second)):
             try:
                 message = json.loads(seat.recv(timeout=0.2))
             except TimeoutError:
                 continue
-            if message["type"] == "mistakes" and number == 0:
-                return message
-            if message.get("choices") and not message["sheet"]:
+            if message["type"] == "mistakes":
+                told[number] = message
+            elif message.get("choices") and not message["sheet"]:
                 say(seat, type="act", action=message["choices"][-1]["action"], number=message["number"])
+    return told
 
 
 def test_no_mistakes_are_told_where_nobody_asked_or_the_server_is_busy(

@@ -384,7 +384,8 @@ def distil(options: Options, console: Console) -> dict[str, float]:
     told["held_out"] = {name: round(value, 4) for name, value in results.items()}
     save_student(options.folder / "checkpoint", student.quantised(scale), source.name, teacher.meta, told)
     console.print(
-        f"Saved: {options.folder / 'checkpoint'}. Play against it: ohhell play --opponents {options.folder}/checkpoint"
+        f"Saved: {options.folder / 'checkpoint'}. Play against it: ohhell play --opponents {options.folder}/checkpoint",
+        soft_wrap=True,
     )
     return results
 

@@ -152,7 +152,7 @@ def _run(options: Options, console: Console) -> None:
         written = [write_whole(options.out / "report.json", text)]
         if drawing := plots():
             written.append(drawing.plot_report(report, options.out / "report.png"))
-        console.print(f"\nWritten: {', '.join(map(str, written))}")
+        console.print(f"\nWritten: {', '.join(map(str, written))}", soft_wrap=True)
 
 
 if __name__ == "__main__":

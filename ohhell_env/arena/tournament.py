@@ -179,7 +179,7 @@ def _run(options: Options, console: Console) -> None:
     written = [options.out / "standings.json"]
     if drawing := plots():
         written.append(drawing.plot_standings(standings, options.out / "standings.png"))
-    console.print(f"\nWritten: {', '.join(map(str, written))}")
+    console.print(f"\nWritten: {', '.join(map(str, written))}", soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -223,7 +223,8 @@ def _run(options: Options, console: Console) -> None:
         raise UsageError(str(error)) from error
     console.print(
         f"Written: {options.out}, {options.matches} matches of {rules.players} seats. Read it:\n"
-        f'    minari.MinariDataset("{options.out}")'
+        f'    minari.MinariDataset("{options.out}")',
+        soft_wrap=True,
     )
 
 

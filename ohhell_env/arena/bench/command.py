@@ -155,7 +155,10 @@ def _run(options: Options, console: Console) -> None:
     written = [out / RESULT]
     if drawing := _pictures():
         written.append(drawing.draw_result(result, out / PICTURE))
-    console.print(f"\nCPU time of all jobs in {out}: {spent / 60:.1f} minutes. Written: {', '.join(map(str, written))}")
+    console.print(
+        f"\nCPU time of all jobs in {out}: {spent / 60:.1f} minutes. Written: {', '.join(map(str, written))}",
+        soft_wrap=True,
+    )
 
 
 def _seconds(folder: Path) -> float:
